@@ -12,7 +12,7 @@ from extensor.experiments.spec import Config
 from extensor.experiments.stored_runs import find_checkpoint, find_run
 from extensor.report.run_records import display_value
 from extensor.train import TrainedModel
-from extensor.train.metrics.trainer_metrics import display_name
+from extensor.train.metrics.registry import display_name
 
 
 def run(options: argparse.Namespace) -> None:

@@ -52,7 +52,7 @@ from extensor.report.search_pages import (
 from extensor.settings import get_num_threads
 from extensor.train import experiment
 from extensor.train.fit_loop import ending_in_order
-from extensor.train.metrics.trainer_metrics import display_name
+from extensor.train.metrics.registry import display_name
 from extensor.train.run_folder import check_free, locked
 
 _TRIALS = 20

@@ -48,7 +48,7 @@ from extensor.report.run_records import (
 from extensor.settings import get_num_threads
 from extensor.train import Checkpoints, Experiment, RunFolder, experiment, read_log
 from extensor.train.fit_loop import ending_in_order
-from extensor.train.metrics.trainer_metrics import display_name
+from extensor.train.metrics.registry import display_name
 
 _MOST_COLUMNS = 30  # that are described on the screen
 

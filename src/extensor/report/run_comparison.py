@@ -39,7 +39,7 @@ from extensor.report.run_records import (
 )
 from extensor.train import RunFolder
 from extensor.train.callbacks import duration
-from extensor.train.metrics.trainer_metrics import direction_of, display_name
+from extensor.train.metrics.registry import direction_of, display_name
 
 _LOSSES = ("loss", LOSS)  # values of the loss that a run is trained with
 _SPLIT_KEYS = (

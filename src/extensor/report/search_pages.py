@@ -18,7 +18,7 @@ from extensor.report.chart import Chart, Mark, Points, Series
 from extensor.report.document import TableCell, chart_section, document, element, section, table
 from extensor.report.run_records import display_value, points
 from extensor.train import RateTest, read_log
-from extensor.train.metrics.trainer_metrics import display_name
+from extensor.train.metrics.registry import display_name
 
 _CURVES = 6  # in a chart
 _WIDE = 100  # times the least value: from here on a linear axis would flatten the small ones

@@ -25,7 +25,7 @@ from extensor.io.atomic import write_atomically
 from extensor.io.paths import as_path, unreadable
 from extensor.io.regular_files import file_text, open_own
 from extensor.train.callbacks import Callback, GradientHealth, Progress
-from extensor.train.metrics.trainer_metrics import best_mode
+from extensor.train.metrics.registry import best_mode
 from extensor.train.run_folder import RunFolder
 
 if TYPE_CHECKING:

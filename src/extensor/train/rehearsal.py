@@ -27,7 +27,7 @@ from extensor.train.data_adapters import can_share_batches, check_batch, check_i
 from extensor.train.logs import run_of
 from extensor.train.loss_parts import check_loss_in_parts
 from extensor.train.metrics import Metric
-from extensor.train.metrics.trainer_metrics import best_mode
+from extensor.train.metrics.registry import best_mode
 from extensor.train.step_strategy import Batch, LocalStep
 from extensor.train.tasks import (
     UncopiedError,

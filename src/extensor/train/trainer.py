@@ -443,7 +443,7 @@ class Trainer(TrainerState):
         """
         if len(self.metrics) < len(self.given_metrics):
             self.metrics = metrics_for_output(self.given_metrics, self.take_step.loss, output)
-        self.running_metrics.know(output)
+        self.running_metrics.create(output)
         return self.metrics
 
     def evaluate(self, loader: Any, y: Any = None, batch_size: int = 256) -> dict[str, Any]:
