@@ -20,7 +20,7 @@ from commands import COMMAND, ENVIRONMENT, extensor, files, write_config, write_
 
 import extensor as ex
 from extensor import _native
-from extensor.cli.command_options import read_config
+from extensor.cli.shared_options import read_config
 from extensor.core.door import ENGINE
 from extensor.experiments.factories import MODELS, SCHEDULES
 from extensor.train import Checkpoints, experiment, read_log

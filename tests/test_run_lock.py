@@ -20,7 +20,7 @@ from commands import ENVIRONMENT, extensor, without_plots, write_config, write_d
 from killed_training import contents, made, run
 from test_trainer import _loader, _trainer
 
-from extensor.cli.command_options import new_run
+from extensor.cli.shared_options import new_run
 from extensor.train.run_folder import check_free, locked
 
 # Trains in the folder "runs/a" and waits in its eighth step until it is told to go on.

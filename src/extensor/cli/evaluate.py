@@ -6,7 +6,7 @@ import argparse
 import os
 import sys
 
-from extensor.cli.command_options import COMMAND, as_changes, read_config
+from extensor.cli.shared_options import COMMAND, as_changes, read_config
 from extensor.errors.screen import screen_line
 from extensor.experiments.spec import Config
 from extensor.experiments.stored_runs import find_checkpoint, find_run

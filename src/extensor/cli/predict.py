@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from extensor.cli.command_options import COMMAND, new_file
+from extensor.cli.shared_options import COMMAND, new_file
 from extensor.data.window_datasets import read_text
 from extensor.errors import value_error
 from extensor.errors.screen import exact_stream, screen_line

@@ -12,7 +12,7 @@ from pathlib import Path
 from shlex import quote
 from typing import Any
 
-from extensor.cli.command_options import (
+from extensor.cli.shared_options import (
     COMMAND,
     DATA_OPTIONS,
     PROGRAM,

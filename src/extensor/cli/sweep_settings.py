@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from math import isfinite
 from typing import Any
 
-from extensor.cli.command_options import as_changes, split_setting
+from extensor.cli.shared_options import as_changes, split_setting
 from extensor.errors import value_error
 from extensor.experiments.sweeps import Choices, Dimension, Range
 from extensor.io.toml import as_toml

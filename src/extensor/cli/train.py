@@ -7,7 +7,9 @@ import sys
 from pathlib import Path
 from shlex import quote
 
-from extensor.cli.command_options import (
+from extensor.cli.live import live_page
+from extensor.cli.report_command import write_pages
+from extensor.cli.shared_options import (
     COMMAND,
     PROGRAM,
     as_changes,
@@ -19,8 +21,6 @@ from extensor.cli.command_options import (
     split_setting,
     trust_option,
 )
-from extensor.cli.live import live_page
-from extensor.cli.report_command import write_pages
 from extensor.cli.train_workers import (
     advice_on_loss,
     folder_of_first,

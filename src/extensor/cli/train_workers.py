@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NoReturn
 
-from extensor.cli.command_options import COMMAND, DATA_OPTIONS, new_run
+from extensor.cli.shared_options import COMMAND, DATA_OPTIONS, new_run
 from extensor.distributed.rendezvous import GRACE
 from extensor.distributed.rendezvous import workers as join_workers
 from extensor.distributed.supervision import can_go_on, has_ended, supervise

@@ -23,7 +23,7 @@ from extensor.io.paths import as_path, is_there, unreadable
 from extensor.io.regular_files import check_regular
 from extensor.io.state_file import DamagedFileError, load
 from extensor.train.callbacks import EarlyStopping
-from extensor.train.checkpointing import Checkpoints
+from extensor.train.checkpoint_files import Checkpoints
 from extensor.train.run_folder import RunFolder, in_order
 from extensor.train.trainer import Trainer
 

@@ -24,7 +24,7 @@ from extensor.io.paths import as_path
 from extensor.nn.module import Module
 from extensor.optim import EMA, Optimizer
 from extensor.train.callbacks import Callback, checked_callbacks
-from extensor.train.checkpointing import Checkpoints, RunStorage
+from extensor.train.checkpoint_files import Checkpoints, RunStorage
 from extensor.train.data_adapters import EPOCHS, check_columns, dataset_of, fit_arguments, fit_data
 from extensor.train.evaluation import evaluate_batches, predicted
 from extensor.train.fit_loop import FitLoop, Interruption
