@@ -356,7 +356,7 @@ def test_interrupted_run_goes_on_to_the_same_bits() -> None:
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert err.splitlines()[-1].endswith("go on with: extensor train --resume runs/cut")
+    assert err.splitlines()[-1].endswith("continue with: extensor train --resume runs/cut")
     assert "Traceback" not in err
     assert read_log("runs/cut/log.jsonl")[-1]["step"] < read_log("runs/whole/log.jsonl")[-1]["step"]
     assert extensor("train", "--resume", "cut").code == 0

@@ -39,5 +39,5 @@ def _training_file_note(path: str, data: Config) -> list[str]:
     """A note if the run has learned from this very file."""
     for name in ("train", "validation"):
         if name in data and os.path.realpath(path) == os.path.realpath(data[name]):
-            return ["the run has learned from it, so this says little of other data"]
+            return ["the run was trained on it, so the scores say little about other data"]
     return []

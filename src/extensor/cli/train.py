@@ -64,10 +64,11 @@ def run(options: argparse.Namespace) -> None:
 def _run(options: argparse.Namespace, workers: Workers) -> None:
     separate_port(options)
     if options.resume is None and options.checkpoint != "latest":
-        requirement = "is for --resume, which says of which run"
+        requirement = "needs --resume, which names the run"
         raise value_error("--checkpoint", requirement, checkpoint=options.checkpoint)
     if options.resume is not None and (options.config or options.name is not None):
-        raise value_error("--resume", "the run has a configuration and a name", run=options.resume)
+        requirement = "a resumed run keeps its configuration and its name"
+        raise value_error("--resume", requirement, run=options.resume)
     if options.device is not None:
         options.set = [*options.set, "compile=xla", f"device={options.device}"]
     if options.resume is None:
@@ -99,7 +100,7 @@ def _begin(config: Config, options: argparse.Namespace, workers: Workers) -> Non
 
 
 def _resume(run: RunFolder, options: argparse.Namespace, workers: Workers) -> None:
-    with signal_advice(lambda: "before training went on"):
+    with signal_advice(lambda: "before training continued"):
         changes = as_changes(options.set)
         training = resumed_experiment(
             run, options.checkpoint, changes, COMMAND, trust=options.trust
@@ -135,7 +136,7 @@ def _saved_text(training: Experiment, folder: Path) -> str:
         saved = f"and saved in {latest}"
     else:
         saved = f"after step {training.trainer.step:,}; the last checkpoint is {latest}"
-    return f"{saved}; go on with: {PROGRAM} train --resume {_shell_name(training, folder)}"
+    return f"{saved}; continue with: {PROGRAM} train --resume {_shell_name(training, folder)}"
 
 
 def _shell_name(training: Experiment, folder: Path) -> str:
@@ -173,7 +174,7 @@ def _shorten(lines: list[str]) -> list[str]:
 def _epochs_text(training: Experiment) -> str:
     stopping = training.config.get("early_stopping")
     most = "at most " if stopping else ""
-    watched = f", until {display_name(stopping['monitor'])} gets no better" if stopping else ""
+    watched = f", until {display_name(stopping['monitor'])} no longer improves" if stopping else ""
     epochs = training.config["epochs"]
     return f"{most}{epochs} epoch{'s' if epochs != 1 else ''}{watched}"
 

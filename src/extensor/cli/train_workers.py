@@ -95,7 +95,7 @@ def _print_error(text: str) -> None:
 @contextmanager
 def advice_on_loss(workers: Workers, run: str) -> Iterator[None]:
     """Add to the error of a lost worker how to resume; ``run`` is quoted for a shell."""
-    advice = f"go on with --resume {run}"
+    advice = f"continue with --resume {run}"
     if workers.size > 1:
         can_go_on(advice)
     try:

@@ -378,12 +378,12 @@ def experiment(
         callbacks = checked_callbacks(callbacks, "experiment")
     if resume is not None:
         if config is not None or folder is not None or overwrite:
-            requirement = "resume is of a run that has a configuration and a folder"
+            requirement = "a resumed run keeps its configuration and its folder"
             raise value_error("experiment", requirement, resume=str(resume))
         run = find_run(resume)
         return resumed_experiment(run, checkpoint, entries, PYTHON, callbacks, trust)
     if not isinstance(checkpoint, str) or checkpoint != LATEST:
-        requirement = "checkpoint is for resume, which says of which run"
+        requirement = "checkpoint needs resume, which names the run"
         raise value_error("experiment", requirement, checkpoint=arguments.briefly(checkpoint))
     spec = _read_new_spec(config, entries, trust)
     if folder is None and spec.checkpoints is not None:
@@ -416,7 +416,7 @@ def _new_folder(folder: Any, overwrite: bool) -> Path:
         check_replaceable("experiment", run)
     elif run.is_run() or run.holds_a_run():
         requirement = (
-            f"folder must be new (go on with experiment(resume={str(path)!r}); {NEW_ONES})"
+            f"folder must be new (continue with experiment(resume={str(path)!r}); {NEW_ONES})"
         )
         raise value_error("experiment", requirement, folder=str(path))
     return path

@@ -93,7 +93,7 @@ def _check_damaged(run: RunFolder) -> None:
         except OSError as error:
             raise unreadable("run", run.config, error) from error
     if run.checkpoints.is_dir() and not run.config.exists():
-        requirement = f"the folder must have the run's {run.config.name}, which is gone"
+        requirement = f"the folder must have the run's {run.config.name}, which is missing"
         raise value_error("run", requirement, run=str(run.path))
 
 

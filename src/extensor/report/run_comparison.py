@@ -207,17 +207,17 @@ def _notes(runs: Sequence[Run]) -> list[str]:
     """Reasons to read the numbers with care."""
     notes = []
     if not _have_same_loss(runs):
-        notes.append("The runs have different losses, whose values say nothing of each other.")
+        notes.append("The runs have different losses, whose values cannot be compared.")
     if any(run.kept is not None for run in runs):
         notes.append(
             "The kept epoch is the one that evaluate and predict use: the best one if the run stops "
             "early, otherwise the last."
         )
     if len({name_of(run.config, "data") for run in runs}) > 1:
-        notes.append("The runs have different data, so their figures are not of the same samples.")
+        notes.append("The runs have different data, so their scores are not for the same samples.")
     elif len({_split_key(run.config) for run in runs}) > 1:
         notes.append(
-            "The runs divide the data differently, so their figures are not of the same samples."
+            "The runs divide the data differently, so their scores are not for the same samples."
         )
     return notes
 
@@ -338,7 +338,7 @@ def comparison_page(comparison: RunComparison) -> str:
     if comparison.settings:
         heads = ["configuration", *names]
         rows = [[column.name, *map(_cell, column.values)] for column in comparison.settings]
-        title = "What differs in the configurations"
+        title = "Differences between the configurations"
         sections.append(section(title, table(heads, rows), len(heads) > _NARROW))
     facts = {}
     for column in comparison.columns:

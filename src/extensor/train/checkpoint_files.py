@@ -308,8 +308,8 @@ class RunStorage:
             raise value_error("fit", requirement, folder=str(self.run.path))
         if self.stamp() != self.seen:
             requirement = (
-                "folder must be as resume() or the last fit left it (someone else has trained "
-                "there since; call resume() again)"
+                "folder must not have changed since resume() or the last fit (another process "
+                "has trained there since; call resume() again)"
             )
             raise value_error("fit", requirement, folder=str(self.run.path))
 

@@ -62,7 +62,7 @@ _REFUSED = {
     **dict.fromkeys(("size", "mode"), "is for pictures, not for these shards"),
     **dict.fromkeys(
         ("columns", "drop", "decimal", "encoding"),
-        "must be said when the table is packed (extensor pack --help)",
+        "must be set when the table is packed (extensor pack --help)",
     ),
 }
 _RESTORE: dict[str, Any] = {
@@ -133,7 +133,7 @@ def kind_of_file(path: str) -> str:
     existing(place)
     table_suffix("data", place)
     every = ", ".join(ending for endings in _ENDINGS.values() for ending in endings)
-    requirement = f"file must end with one of {every}, or data.kind say what it is"
+    requirement = f"file must end with one of {every}, or data.kind must be set"
     if is_picture(place):
         requirement = (
             "pictures must lie in folders, one for each class; train on the one around them"

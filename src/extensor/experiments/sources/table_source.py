@@ -99,7 +99,7 @@ class TablePreparation(Preparation):
         encoding = dataset.encoding
         if encoding is None or encoding.encoder.state_dict() != self.encoder.state_dict():
             requirement = (
-                "shards must be encoded as those trained with (extensor pack FILE FOLDER --like "
+                "shards must be encoded as in training (extensor pack FILE FOLDER --like "
                 "SHARDS, or pack(like=), makes such)"
             )
             raise value_error("data", requirement, path=source)

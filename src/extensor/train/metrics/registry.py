@@ -122,7 +122,9 @@ def best_mode(op: str, monitor: str, mode: str | None) -> str:
     """``mode``; without one, "min" or "max" by the name of the number."""
     direction = direction_of(arguments.text(op, "monitor", monitor))
     if mode is None and direction == 0:
-        requirement = "mode must be 'min' or 'max' for a number not known to be better so"
+        requirement = (
+            "mode must be 'min' or 'max' for a number that is not one of the library's metrics"
+        )
         raise value_error(op, requirement, monitor=monitor)
     known = "min" if direction < 0 else "max"
     chosen: str = arguments.choice(op, "mode", known if mode is None else mode, ("min", "max"))

@@ -139,7 +139,9 @@ def metrics_by_name(metrics: Any, loss: Any, argument: str = "metrics") -> dict[
     for name, metric in given.items():
         arguments.text("Trainer", "the name of a metric", name)
         if name in _TAKEN:
-            requirement = f"the name of a metric must not be one the log has anyway, {_TAKEN}"
+            requirement = (
+                f"the name of a metric must not be one that the log already uses, {_TAKEN}"
+            )
             raise value_error("Trainer", requirement, name=name)
         if isinstance(metric, str):
             _check_named(argument, metric, loss)
@@ -156,7 +158,7 @@ def names_as_metrics(names: Sequence[Any], argument: str) -> dict[str, str]:
         arguments.text("Trainer", f"a name in {argument}", name)
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
-        raise value_error("Trainer", f"{argument} must be given once each", name=twice)
+        raise value_error("Trainer", f"{argument} must not be repeated", name=twice)
     return {name: name for name in names}
 
 
