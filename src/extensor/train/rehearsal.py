@@ -159,7 +159,7 @@ def rehearse_training(trainer: Trainer, batch: Any, train: Any = None) -> dict[s
             if take_step.micro_batches or accumulate > 1:
                 check_loss_in_parts(take_step, batch, accumulate)
             check_smallest_part(take_step, batch, train, accumulate)
-    trainer.know(output)
+    trainer.create_metrics(output)
     return rehearse_metrics(trainer.running_metrics.metrics, output, batch[-1])
 
 
@@ -170,7 +170,7 @@ def _rehearse_validation(trainer: Trainer, validation: Any) -> dict[str, Any] | 
     output = rehearse(trainer.take_step, batch, "validation", validation)
     if output is None:
         return None
-    trainer.know(output)
+    trainer.create_metrics(output)
     return rehearse_metrics(trainer.metrics, output, batch[-1])
 
 

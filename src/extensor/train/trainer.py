@@ -428,7 +428,7 @@ class Trainer(TrainerState):
         """The learning rate of the optimizer's first group."""
         return float(self.optimizer.param_groups[0]["lr"])
 
-    def know(self, output: Any) -> dict[str, Metric]:
+    def create_metrics(self, output: Any) -> dict[str, Metric]:
         """Create the metrics that were passed by name, if that has not happened yet.
 
         Parameters
@@ -489,7 +489,7 @@ class Trainer(TrainerState):
             loader = DataLoader(dataset, batch_size)
         if y is not None:
             check_values("evaluate", self.take_step.loss, None, dataset.arrays[-1], "y")
-        return evaluate_batches(self.model, self.take_step, self.know, loader)
+        return evaluate_batches(self.model, self.take_step, self.create_metrics, loader)
 
     def evaluate_together(self, loader: Any) -> dict[str, Any]:
         """Evaluate on all workers, each of which computes some of the batches.
