@@ -227,7 +227,7 @@ def _is_left_over(path: Path) -> bool:
 
 @contextmanager
 def signal_advice(where: Callable[[], str]) -> Iterator[None]:
-    """Add to the message of a signal that ends the command what it ended, and how to continue."""
+    """Add to the message of a signal where the command was, and how to continue."""
     try:
         yield
     except KeyboardInterrupt:

@@ -1,7 +1,8 @@
-"""The run on disk: its checkpoints, and the folder that they are in.
+"""The files of checkpoints, and the folder of a run that they are in.
 
-Only the first worker writes. ``fit`` locks the folder; :meth:`RunStorage.read` only reads and takes no
-lock, so ``fit`` refuses if the last checkpoint is not the one that was seen then.
+Their content is made by ``trainer_state``. Only the first worker writes. ``fit`` locks the folder;
+:meth:`RunStorage.read` takes no lock, so ``fit`` raises an error if the last checkpoint has changed
+since it was read.
 """
 
 from __future__ import annotations
@@ -144,7 +145,7 @@ class Checkpoints:
             As of `save`.
         """
         if Path(arguments.text("Checkpoints", "name", name)).name != name:
-            raise value_error("Checkpoints", "name must be that of a file, no path", name=name)
+            raise value_error("Checkpoints", "name must be a file name, not a path", name=name)
         check_own_folder(self.folder)
         make_folder("save", self.folder)
         path = self.folder / f"{name}{_ENDING}"
@@ -233,7 +234,7 @@ class Checkpoints:
 
 
 class RunStorage:
-    """The folder of a run, if it has one: created, locked, described, and its checkpoints."""
+    """The folder of a run, if it has one, with its lock and its checkpoints."""
 
     def __init__(
         self, folder: str | Path | None, overwrite: bool, keep: int, workers: Workers
@@ -258,11 +259,11 @@ class RunStorage:
         self.look()
 
     def look(self) -> None:
-        """Take the checkpoints that are there now for the run's own."""
+        """Remember the last checkpoint, so that one of another process is noticed."""
         self.seen = self.stamp()
 
     def stamp(self) -> tuple[str, int] | None:
-        """What identifies the last checkpoint, on the first worker."""
+        """Identify the last checkpoint, on the first worker."""
         if self.checkpoints is None or not self.workers.is_first:
             return None
         return self.checkpoints.stamp()
@@ -282,7 +283,7 @@ class RunStorage:
         return self.checkpoints is not None and self.checkpoints.of(step).exists()
 
     def create_folder(self, step: int) -> None:
-        """Create the folder of the run; at its beginning a new one, if that is asked for."""
+        """Create the folder, at the beginning a new one if ``overwrite`` or ``{time}`` asks for it."""
         if self.run is None or not self.workers.is_first:
             return
         if step == 0 and not self.is_resumed:
@@ -300,7 +301,7 @@ class RunStorage:
         make_folder("fit", self.run.path)
 
     def check_folder(self, step: int) -> None:
-        """Refuse to train where another run is, or where others have trained meanwhile."""
+        """Raise an error if the folder has another run, or if another process has trained there."""
         if self.run is None or not self.workers.is_first:
             return
         if step == 0 and not self.is_resumed and self.run.holds_a_run():
@@ -320,14 +321,14 @@ class RunStorage:
         return locked(self.run.path, "fit")
 
     def tidy(self, step: int) -> None:
-        """Make the checkpoints in the folder those of a run that is at ``step``."""
+        """Set aside checkpoints of steps after ``step``, and delete old ones."""
         if self.checkpoints is not None:
             self.checkpoints.set_aside(step)
             self.checkpoints.tidy(step)
             self.look()
 
     def read(self, path: Path | None) -> dict[str, Any] | None:
-        """The checkpoint at ``path`` on the first worker, for all workers; None if it has none."""
+        """Read the checkpoint at ``path`` on the first worker, for all workers; None without a file."""
         try:
             return self._read(path)
         except DamagedFileError as error:

@@ -560,7 +560,7 @@ def _events_length(content: bytes, step: int) -> int:
 
 
 def default_callbacks(folder: bool) -> list[Callback]:
-    """Return the callbacks of a trainer that gets none.
+    """Return the callbacks of a trainer that is given none.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
-"""Sources of data: which kind a file is, opened, divided, learnt from, and restored from a checkpoint.
+"""Sources of data: the kind of a file, and its preparation, also restored from a checkpoint.
 
-Each kind has a module with a preparation and a function ``prepare``. Except for series, it also has
-``prepare_shards``, for folders of shards.
+Each kind has a module with a preparation and a function ``prepare``, and all but series have
+``prepare_shards`` for folders of shards.
 """
 
 from __future__ import annotations
@@ -187,7 +187,7 @@ def restore_preparation(spec: ExperimentSpec, state: Any, op: str = "load") -> P
 
 
 def preparation_state(preparation: Preparation, digest: str) -> dict[str, Any]:
-    """The state for :func:`restore_preparation`, with the digest of the data it was learnt from."""
+    """The state for :func:`restore_preparation`, with the digest of the data."""
     return {"kind": preparation.kind, "learnt": preparation.state_dict(), "digest": digest}
 
 
@@ -195,7 +195,7 @@ _SPLITS = ("train", "validation", "test")
 
 
 def with_splits(data: DataSpec) -> DataSpec:
-    """``[data]`` with the splits of a Hugging Face ``DatasetDict`` in the place of its folder."""
+    """``[data]`` with the folder of a Hugging Face ``DatasetDict`` replaced by its splits."""
     folder = Path(data.train or "")
     if not is_there(folder / SPLITS):
         return data
