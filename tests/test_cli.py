@@ -20,7 +20,7 @@ from commands import COMMAND, ENVIRONMENT, extensor, files, write_config, write_
 
 import extensor as ex
 from extensor import _native
-from extensor.cli.command_options import read_config
+from extensor.cli.shared_options import read_config
 from extensor.core.door import ENGINE
 from extensor.experiments.factories import MODELS, SCHEDULES
 from extensor.train import Checkpoints, experiment, read_log
@@ -356,7 +356,7 @@ def test_interrupted_run_goes_on_to_the_same_bits() -> None:
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert err.splitlines()[-1].endswith("go on with: extensor train --resume runs/cut")
+    assert err.splitlines()[-1].endswith("continue with: extensor train --resume runs/cut")
     assert "Traceback" not in err
     assert read_log("runs/cut/log.jsonl")[-1]["step"] < read_log("runs/whole/log.jsonl")[-1]["step"]
     assert extensor("train", "--resume", "cut").code == 0

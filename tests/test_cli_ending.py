@@ -254,7 +254,7 @@ def test_codes_and_words_of_signals(number: str, code: int, word: str) -> None:
     assert result.returncode == code
     assert result.stderr.splitlines()[-1] == (
         f"extensor train: {word} and saved in runs/a/checkpoints/step-000000008.safetensors; "
-        "go on with: extensor train --resume runs/a"
+        "continue with: extensor train --resume runs/a"
     )
     assert extensor("train", "config.toml", "--name", "b").code == 0
     assert extensor("train", "--resume", "a").code == 0
@@ -293,7 +293,7 @@ def test_a_second_signal_ends_at_once(numbers: str, grace: float, code: int, wor
     assert result.stderr.splitlines()[-1] == (
         f"extensor train: {word} after step 8; the last checkpoint is "
         "runs/a/checkpoints/step-000000006.safetensors; "
-        "go on with: extensor train --resume runs/a"
+        "continue with: extensor train --resume runs/a"
     )
 
 

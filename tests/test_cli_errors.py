@@ -83,7 +83,7 @@ def test_data_that_changed_after_training(command: str, case: str) -> None:
     changed, expected = DATA[case]
     write_data(**changed)
     if command == "train" and case in ("wrong width", "too many labels"):
-        refused("the data must be those that the run began with", "train", "--resume", "run")
+        refused("the data must be the same as when the run began", "train", "--resume", "run")
     elif command == "train":
         refused(expected, "train", "--resume", "run")
     elif command == "predict" and "y" in changed and "x" not in changed:
@@ -92,7 +92,7 @@ def test_data_that_changed_after_training(command: str, case: str) -> None:
         expected = expected.replace("train must", "inputs must")
         if case == "wrong width":
             expected = (
-                "data: inputs must have 4 columns, those that the model was trained with "
+                "data: inputs must have 4 columns, as in training "
                 "(the targets are none of them), got columns=5"
             )
         refused(expected, "predict", "run", "data.npz")
@@ -151,12 +151,12 @@ CHANGES = {
     "epochs=0": "config: epochs must be 1 or more, got epochs=0",
     "epochs=ten": "config: epochs must be an integer, got epochs='ten'",
     "epochs": "--set: a change must be KEY=VALUE, got change='epochs'",
-    "epochs=1 2": "--set: a value must be one of TOML, got value='1 2'",
+    "epochs=1 2": "--set: a value must be written as in TOML, got value='1 2'",
     "epochs.more=1": "--set: epochs must be a table",
     "epohcs=2": KEY_UNKNOWN.text(meant("epochs"), key="epohcs"),
     "optimizer.lr=fast": "config: optimizer must have values that fit (",
     "model.name=lenet6": NAME_UNKNOWN.text(meant("lenet5"), name="lenet6", entry="model"),
-    "model.name=nowhere:model": "config: model: module must be there (No module named 'nowhere')",
+    "model.name=nowhere:model": "config: model: the module must be found (No module named 'nowhere')",
     "model.name=numpy:nowhere": (
         "config: model: numpy must have the function, got name='numpy:nowhere'"
     ),
@@ -222,7 +222,7 @@ def test_neither_name_nor_file() -> None:
     write_config('[model]\nname = "mlp"\n[data]\nbatch_size = 1\n')
     refused("config: data must have a name (digits, mnist, ", "train", "config.toml")
     write_config('[model]\nname = "mlp"\n')
-    refused("config: [data] must be there", "train", "config.toml")
+    refused("config: [data] must be given", "train", "config.toml")
     write_config('[model]\nname = "mlp"\n[data]\nname = "digit"\n')
     refused(NAME_UNKNOWN.text(meant("digits"), name="digit", entry="data"), "train", "config.toml")
 
@@ -236,7 +236,9 @@ def test_missing_files() -> None:
 
 
 def test_resume_and_a_configuration_exclude_each_other() -> None:
-    refused("--resume: the run has a configuration", "train", "config.toml", "--resume", "x")
+    refused(
+        "--resume: a resumed run keeps its configuration", "train", "config.toml", "--resume", "x"
+    )
 
 
 def flipped(path: Path) -> None:
@@ -292,7 +294,7 @@ def test_checkpoint_of_something_else() -> None:
     ["..", ".", "", "/tmp/a", "../a", "a/../../b", "a//b", "a/", "./a", "a\nb", "a\0b", "a/.."],
 )
 def test_names_do_not_leave_the_folder_of_runs(name: str) -> None:
-    expected = f"--name: must be that of a folder inside runs/, got name={name!r}"
+    expected = f"--name: must name a folder inside runs/, got name={name!r}"
     refused(expected, "train", "config.toml", "--name", name)
     assert not Path("runs").exists()
 
@@ -329,7 +331,7 @@ def test_predictions_never_overwrite() -> None:
     predict = ("predict", "run", "data.npz", "--output")
     refused("--output: file must be new, got output='out.csv'", *predict, "out.csv")
     refused("--output: file must end with .csv or .json or .npy", *predict, "out.txt")
-    refused("--output: the folder must be there", *predict, "no/out.csv")
+    refused("--output: the folder must exist", *predict, "no/out.csv")
     refused(PATH_NOT_FOUND.text(path="nothing.npy"), "predict", "run", "nothing.npy")
 
 
@@ -382,8 +384,7 @@ def test_tables_of_other_columns_are_not_predicted(columns: int) -> None:
     np.save("new.npy", np.ones((2, columns), np.float32))
     hint = " (the targets are none of them)" if columns == 5 else ""
     refused(
-        "data: inputs must have 4 columns, those that the model was trained with"
-        f"{hint}, got columns={columns}\n",
+        f"data: inputs must have 4 columns, as in training{hint}, got columns={columns}\n",
         "predict",
         "run",
         "new.npy",
@@ -393,6 +394,8 @@ def test_tables_of_other_columns_are_not_predicted(columns: int) -> None:
 def test_runs_that_lost_their_configuration() -> None:
     assert extensor("train", "config.toml", "--name", "run").code == 0
     Path("runs/run/config.toml").unlink()
-    expected = "run: the folder must have the run's config.toml, which is gone, got run='runs/run'"
+    expected = (
+        "run: the folder must have the run's config.toml, which is missing, got run='runs/run'"
+    )
     refused(expected, "train", "--resume", "run")
     refused(expected, "evaluate", "run")

@@ -271,7 +271,7 @@ def test_before_the_first_checkpoint_everything_may_be_changed(
         patch.setattr(Progress, "step_ended", dies)
         result = extensor("train", "config.toml", "--name", "a")
     assert result.code == 130
-    assert "interrupted before the first checkpoint; go on with: extensor train" in result.err
+    assert "interrupted before the first checkpoint; continue with: extensor train" in result.err
     _train("--resume", "a", seed=5)
     _train("config.toml", "--name", "b", seed=5)
     assert _last("a").read_bytes() == _last("b").read_bytes()
@@ -370,7 +370,7 @@ def test_a_named_checkpoint_is_where_the_run_goes_on_from(monkeypatch: pytest.Mo
 
 
 def test_checkpoint_is_for_a_run() -> None:
-    expected = "--checkpoint: is for --resume, which says of which run, got checkpoint='best'"
+    expected = "--checkpoint: needs --resume, which names the run, got checkpoint='best'"
     _refused(expected, "config.toml", "--checkpoint", "best")
     _train("config.toml", "--name", "a")
     expected = (

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from commands import extensor, write_config
 
-from extensor.cli.command_options import read_config
+from extensor.cli.shared_options import read_config
 from extensor.train import experiment, read_log
 
 

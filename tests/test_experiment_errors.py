@@ -69,7 +69,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
         {"changes": {"resumed.x": 1}},
         "changes: resumed is for the run itself to write, got key='resumed.x'",
     ),
-    "no data": ({"changes": {"data": None}}, "config: [data] must be there, got tables="),
+    "no data": ({"changes": {"data": None}}, "config: [data] must be given, got tables="),
     "no effect": (
         {"changes": {"schedule": {"name": "OneCycleLR", "max_lr": 0.1}, "optimizer.lr": 0.2}},
         "config: optimizer.lr has no effect under OneCycleLR; set schedule.max_lr, got lr=0.2",
@@ -80,20 +80,20 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "a folder of a run": (
         {"folder": "run"},
-        "experiment: folder must be new (go on with experiment(resume='run'); overwrite=True moves "
+        "experiment: folder must be new (continue with experiment(resume='run'); overwrite=True moves "
         "the earlier run aside, folder='runs/{time}' is always new), got folder='run'",
     ),
     "resume and config": (
         {"resume": "run"},
-        "experiment: resume is of a run that has a configuration and a folder, got resume='run'",
+        "experiment: a resumed run keeps its configuration and its folder, got resume='run'",
     ),
     "resume and folder": (
         {"config": None, "resume": "run", "folder": "other"},
-        "experiment: resume is of a run that has a configuration and a folder, got resume='run'",
+        "experiment: a resumed run keeps its configuration and its folder, got resume='run'",
     ),
     "checkpoint of nothing": (
         {"checkpoint": "best"},
-        "experiment: checkpoint is for resume, which says of which run, got checkpoint='best'",
+        "experiment: checkpoint needs resume, which names the run, got checkpoint='best'",
     ),
     "no run": (
         {"config": None, "resume": "walk"},
@@ -153,8 +153,8 @@ def test_a_damaged_checkpoint_and_the_way_out(run: Path) -> None:
 @pytest.mark.parametrize(
     ("inputs", "text"),
     [
-        (np.zeros((2, 5)), "data: inputs must have 4 columns, those that the model was trained "
-         "with (the targets are none of them), got columns=5"),
+        (np.zeros((2, 5)), "data: inputs must have 4 columns, as in "
+         "training (the targets are none of them), got columns=5"),
         (np.zeros((0, 4)), "data: inputs must have at least one sample, got samples=0"),
         (np.full((2, 4), np.nan), "data: inputs must have no NaN or infinity, got sample=0, value=nan"),
         (np.float32(1), "predict: inputs must have an axis of samples, got inputs_shape=()"),

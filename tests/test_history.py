@@ -73,7 +73,7 @@ def test_columns_and_the_best() -> None:
         ),
         (
             lambda: HISTORY.best("lr"),
-            "best: mode must be 'min' or 'max' for a number not known to be better so, "
+            "best: mode must be 'min' or 'max' for a number that is not one of the library's metrics, "
             "got monitor='lr'",
         ),
         (

@@ -259,7 +259,7 @@ def test_a_checkpoint_is_written_without_a_copy(
     trainer.fit(DataLoader(ArrayDataset(np.ones((4, 3), "float32"), np.ones((4, 2)))), 1)
     saved: list[dict[str, Any]] = []
     monkeypatch.setattr(
-        "extensor.train.checkpointing.save", lambda path, state: saved.append(dict(state))
+        "extensor.train.checkpoint_files.save", lambda path, state: saved.append(dict(state))
     )
     trainer.save()
     m = optimizer.state[model.weight]["m"]

@@ -337,7 +337,7 @@ def test_training_does_not_suffer_from_errors(
     result = extensor("train", "config.toml", "--name", "a", "--live", "0")
     assert result.code == 0
     said = [line for line in result.err.splitlines() if "--live" in line]
-    assert said == ["--live: the page could not be given (no room); training goes on"]
+    assert said == ["--live: the page could not be served (no room); training continues"]
     assert Path("runs/a/report.html").exists()
 
 
@@ -475,5 +475,5 @@ def test_training_begins_without_a_page_if_there_can_be_none(monkeypatch: Any) -
     monkeypatch.setattr(live, "open_server", fail)
     result = extensor("train", "config.toml", "--name", "a", "--live", "0")
     assert result.code == 0
-    text = "--live: there is no page ([Errno 28] No space left on device); training goes on"
+    text = "--live: no page is served ([Errno 28] No space left on device); training continues"
     assert text in result.err

@@ -97,7 +97,7 @@ from extensor import train
         ),
         (
             lambda: train.Mean().update([1.0], [1.0]),
-            "Mean: a mean is told numbers, by add(value, count), not outputs",
+            "Mean: a mean takes numbers, by add(value, count), not outputs",
         ),
         (lambda: train.Metric().compute(), "Metric: needs a method compute"),
     ],

@@ -79,7 +79,7 @@ def test_a_run_whose_data_have_changed() -> None:
     text = Path("classes.csv").read_text().splitlines()
     text[row] = "6,1.0,q,2024-01-09,u" if text[row][0] != "6" else "5,1.0,q,2024-01-09,u"
     Path("classes.csv").write_text("\n".join(text) + "\n")
-    refused("train --resume classes", "data: the data must be those that the run began with")
+    refused("train --resume classes", "data: the data must be the same as when the run began")
 
 
 def test_a_target_called_as_the_rows_are() -> None:

@@ -126,7 +126,7 @@ def test_pictures_of_mixed_sizes() -> None:
 
 def test_a_text() -> None:
     out = _trained(write_text(), "--set", "data.context=16", "--set", "model.width=16").out
-    assert "task sequence: the next of characters, 16 looked at together" in out
+    assert "task sequence: the next of the characters, with a context of 16" in out
     assert "test perplexity" in out
     records = read_log("runs/a/log.jsonl")
     samples = [record for record in records if record["event"] == "sample"]
@@ -337,7 +337,7 @@ def test_a_run_goes_on_only_with_its_data() -> None:
     experiment({"data": {"train": str(path)}}, {"epochs": 2}, folder="run", callbacks=[]).fit()
     path.write_text(path.read_text().replace("red", "blue"))
     before = files()
-    with pytest.raises(ValueError, match="data: the data must be those that the run began with"):
+    with pytest.raises(ValueError, match="data: the data must be the same as when the run began"):
         experiment(resume="run", changes={"epochs": 3}, callbacks=[])
     assert files() == before
 

@@ -90,9 +90,7 @@ def test_a_table_is_packed_and_trained_on() -> None:
     assert [row["class"] for row in rows] == predictor.predict("others.csv").tolist()
     _table("fitted", 30, name="others.csv")
     for ask in (predictor.evaluate, predictor.predict):
-        with pytest.raises(
-            ValueError, match=r"shards must be encoded as those trained with .*like"
-        ):
+        with pytest.raises(ValueError, match=r"shards must be encoded as in training .*like"):
             ask("fitted")
 
 
@@ -259,7 +257,7 @@ def test_a_run_goes_on_only_with_its_shards() -> None:
     experiment({"data": {"train": "shards"}}, {"epochs": 1}, folder="run", callbacks=[]).fit()
     shutil.rmtree("shards")
     _table(rows=123)
-    with pytest.raises(ValueError, match="data: the data must be those that the run began with"):
+    with pytest.raises(ValueError, match="data: the data must be the same as when the run began"):
         experiment(resume="run", changes={"epochs": 2}, callbacks=[])
 
 

@@ -132,12 +132,12 @@ def test_different_tasks_are_compared_by_what_they_share() -> None:
     assert names == ["data", "best validation loss", "last validation loss"]
     assert not any(column.best for column in found.columns)
     assert found.notes == [
-        "The runs have different losses, whose values say nothing of each other.",
-        "The runs have different data, so their figures are not of the same samples.",
+        "The runs have different losses, whose values cannot be compared.",
+        "The runs have different data, so their scores are not for the same samples.",
         "In one run only: validation accuracy (a), validation root mean squared error (b).",
     ]
     text = comparison_page(found)
-    assert "whose values say nothing of each other" in text
+    assert "whose values cannot be compared" in text
     assert "<h2>Accuracy, validation</h2>" not in text
 
 
@@ -249,7 +249,7 @@ def test_damaged_runs_are_refused_by_name(change: Any, message: str) -> None:
         ),
         (
             ("a", "b", "--output", "no/page.html"),
-            "--output: the folder must be there, got output='no/page.html'",
+            "--output: the folder must exist, got output='no/page.html'",
         ),
         (("a", "b", "--output", "old.html"), "--output: file must be new, got output='old.html'"),
     ],
@@ -295,8 +295,8 @@ def test_runs_that_keep_their_best_epoch() -> None:
     assert columns["test accuracy"] == ["50.00%", None]
     assert not any(name.startswith("last ") for name in columns)
     assert found.notes == [
-        "Kept is the epoch whose weights are handed on: the best of a run that stops early, "
-        "otherwise the last."
+        "The kept epoch is the one that evaluate and predict use: the best one if the run stops "
+        "early, otherwise the last."
     ]
 
 
@@ -320,5 +320,5 @@ def _data(**changes: Any) -> dict[str, Any]:
 def test_data_that_are_divided_differently(first: Any, second: Any, alike: bool) -> None:
     made("a", [0.5], None, first)
     made("b", [0.25], None, second)
-    note = "The runs divide the data differently, so their figures are not of the same samples."
+    note = "The runs divide the data differently, so their scores are not for the same samples."
     assert (note not in compare(["a", "b"]).notes) == alike

@@ -17,7 +17,7 @@ from extensor.report.axis import short, text_width, tick_labels
 from extensor.report.chart import WIDTH, draw_chart, fit_text
 from extensor.report.run_records import best_epoch
 from extensor.train import EarlyStopping, RunFolder
-from extensor.train.metrics.trainer_metrics import direction_of
+from extensor.train.metrics.registry import direction_of
 
 
 def epochs(*records: dict[str, Any]) -> list[dict[str, Any]]:

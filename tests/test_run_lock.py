@@ -20,7 +20,7 @@ from commands import ENVIRONMENT, extensor, without_plots, write_config, write_d
 from killed_training import contents, made, run
 from test_trainer import _loader, _trainer
 
-from extensor.cli.command_options import new_run
+from extensor.cli.shared_options import new_run
 from extensor.train.run_folder import check_free, locked
 
 # Trains in the folder "runs/a" and waits in its eighth step until it is told to go on.
@@ -217,7 +217,7 @@ def test_someone_who_trained_between_resume_and_fit_is_noticed(tmp_path: Path) -
     run(tmp_path, epochs=2)
     before = contents(tmp_path)
     text = (
-        "fit: folder must be as resume() or the last fit left it (someone else has trained there "
+        "fit: folder must not have changed since resume() or the last fit (another process has trained there "
         f"since; call resume() again), got folder={str(tmp_path)!r}"
     )
     with pytest.raises(ValueError, match=f"^{re.escape(text)}$"):

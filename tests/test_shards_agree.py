@@ -140,7 +140,9 @@ def test_words_that_mostly_differ_are_no_classes() -> None:
     pack(_write("t.csv", columns), "shards")
     errors = []
     for source in ("t.csv", "shards"):
-        with pytest.raises(ValueError, match="classes must be words that occur again") as caught:
+        with pytest.raises(
+            ValueError, match="the target must have words that occur again"
+        ) as caught:
             experiment({"data": {"train": source}, "epochs": 1}, callbacks=[])
         errors.append(str(caught.value))
     assert errors[1] == errors[0].replace("t.csv", "shards")
@@ -214,7 +216,7 @@ def test_a_run_is_not_resumed_with_other_content() -> None:
     experiment({"data": {"train": "shards"}, "epochs": 1}, folder="run", callbacks=[]).fit()
     x[17, 2] += 1
     np.savez("shards/a.npz", x=x, y=(x[:, 0] > 0).astype(int))
-    with pytest.raises(ValueError, match="data: the data must be those that the run began with"):
+    with pytest.raises(ValueError, match="data: the data must be the same as when the run began"):
         experiment(resume="run", changes={"epochs": 2}, callbacks=[])
 
 
@@ -260,7 +262,7 @@ def test_pictures_of_another_size_are_refused() -> None:
     pack("raw", "small", form="npy", size=8)
     pack("raw", "large", form="npy", size=16)
     predictor = _fitted({"train": "large"}, 2)
-    text = "pictures must be bytes of the shape of those trained with, (3, 16, 16)"
+    text = "pictures must be bytes of the same shape as in training, (3, 16, 16)"
     for ask in (predictor.evaluate, predictor.predict):
         with pytest.raises(ValueError) as caught:  # noqa: PT011 compared below
             ask("small")
@@ -415,7 +417,7 @@ def test_a_shard_of_other_columns_is_left_out_if_that_is_asked_for() -> None:
 
 REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "size": ({"size": 8}, "data.size is for pictures, arrays, not for table"),
-    "columns": ({"columns": {"p": "drop"}}, "data.columns must be said when the table is packed"),
+    "columns": ({"columns": {"p": "drop"}}, "data.columns must be set when the table is packed"),
     "another target": ({"target": "p"}, "data.target must be that of the packed table, ['kind']"),
     "header": ({"header": True}, "data.header is for data in memory, not for shards"),
     "inputs": ({"inputs": "x"}, "data.inputs is for arrays, not for table"),

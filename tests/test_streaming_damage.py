@@ -188,7 +188,7 @@ def test_arrays_that_cannot_be_used(tmp_path: Path) -> None:
         ShardedDataset(path)
     np.save(path, np.array([True, False, True]))
     _flip(path, path.stat().st_size - 1)
-    text = "a part of bools must have no bytes but 0 and 1, got path="
+    text = "a part of bools must have only the bytes 0 and 1, got path="
     with refused(f"{text}{str(path)!r}"):
         ShardedDataset(path).batch(slice(None))
 
@@ -498,7 +498,7 @@ ENDINGS = ".npy, .npz, .safetensors, .tar, .parquet, .arrow, .feather"
         (
             ("nowhere",),
             ValueError,
-            "source must be there, a folder of shards or one of them, got source='nowhere'",
+            "source must exist, as a folder of shards or one of them, got source='nowhere'",
         ),
         (([],), ValueError, "source must have at least one shard, got source=[]"),
         ((3,), TypeError, "source must be a folder of shards, or a list of them, got source=3"),

@@ -254,8 +254,8 @@ def test_a_table_is_packed_like_another() -> None:
     with pytest.raises(ValueError, match=f"^{re.escape(text)}$"):
         pack("c.csv", "third", like="first")
     for options, words in (
-        ({"target": "a"}, "like says what columns and targets are"),
-        ({"kinds": {"a": "drop"}}, "like says what columns and targets are"),
+        ({"target": "a"}, "like defines the columns and targets"),
+        ({"kinds": {"a": "drop"}}, "like defines the columns and targets"),
     ):
         with pytest.raises(ValueError, match=words):
             pack("b.csv", "third", like="first", **options)
@@ -313,7 +313,7 @@ TABLES: dict[str, tuple[str, dict[str, Any], str]] = {
     "no kind": (
         "a,b\n1,2\n3,4\n",
         {"kinds": {"c": "drop"}},
-        "fit: kinds must be of columns of the table (known: a), got name='c'",
+        "fit: kinds must name columns of the table (known: a), got name='c'",
     ),
     "no target and one": (
         "a,b\n1,2\n",
@@ -403,10 +403,10 @@ def test_a_folder_that_is_there_is_refused(folder: Path) -> None:
     Path("packed").mkdir()
     with pytest.raises(ValueError, match=r"^pack: folder must be new, got folder='packed'$"):
         pack("t.txt", "packed")
-    text = "pack: the folder that it is made in must be there, got folder='no/packed'"
+    text = "pack: the parent folder must exist, got folder='no/packed'"
     with pytest.raises(ValueError, match=f"^{re.escape(text)}$"):
         pack("t.txt", "no/packed")
-    with pytest.raises(ValueError, match=r"^pack: source must be there, got source='nothing'$"):
+    with pytest.raises(ValueError, match=r"^pack: source must exist, got source='nothing'$"):
         pack("nothing", "new")
     assert {path.name for path in folder.iterdir()} == {"t.txt", "packed"}
     assert not list(Path("packed").iterdir())

@@ -95,17 +95,17 @@ REFUSED = {
     "--set: a range with :log must be above 0, got change='optimizer.lr=0..1:log'": [
         "--set", "optimizer.lr=0..1:log",
     ],
-    "--set: a range a..b stands alone, choices x,y have none, got change='optimizer.lr=1..2,3'": [
+    "--set: a range a..b must stand alone, without choices x,y, got change='optimizer.lr=1..2,3'": [
         "--set", "optimizer.lr=1..2,3",
     ],
     "--set: choices must have a value between commas, got change='optimizer.lr=1,,2'": [
         "--set", "optimizer.lr=1,,2",
     ],
     "--set: choices must differ, got change='optimizer.lr=1,2,1'": ["--set", "optimizer.lr=1,2,1"],
-    "--set: a value must be one of TOML, got value='='": ["--set", "optimizer.lr=1,="],
+    "--set: a value must be written as in TOML, got value='='": ["--set", "optimizer.lr=1,="],
     "--set: a change must be KEY=VALUE, got change='optimizer.lr'": ["--set", "optimizer.lr"],
     "--set: a key must be set once, got key='optimizer.lr'": [*LR, "--set", "optimizer.lr=1"],
-    "--set: epochs must be one number, as the rungs are parts of it, got change='epochs=1..9'": [
+    "--set: epochs must be one number, which the rungs divide, got change='epochs=1..9'": [
         "--set", "epochs=1..9",
     ],
     "--set: a sweep needs a range, as optimizer.lr=1e-4..1e-1, or choices x,y,z, got set=[]": [],
@@ -124,9 +124,9 @@ REFUSED = {
     MONITOR_NOT_MEASURED.text(meant("validation_accuracy"), monitor="test_accuracy"): [
         *LR, "--monitor", "test_accuracy",
     ],
-    "--name: must be that of a folder inside runs/, got name='../a'": [*LR, "--name", "../a"],
+    "--name: must name a folder inside runs/, got name='../a'": [*LR, "--name", "../a"],
     SWEEP_NOT_FOUND.text(sweep="b"): ["--resume", "b"],
-    "--resume: the sweep has all of that already; only --jobs may be other than it was, "
+    "--resume: the sweep keeps its settings; only --jobs may change, "
     "got sweep='b'": ["--resume", "b", *LR],
 }  # fmt: skip
 
@@ -158,7 +158,9 @@ def test_a_name_that_is_taken() -> None:
     assert (result.code, result.err) == (2, f"extensor sweep: {expected}\n")
     (folder / "sweep.toml").write_text("")
     result = extensor("sweep", "config.toml", *LR, *NAME)
-    expected = "--name: the sweep must be new (go on with extensor sweep --resume a), got name='a'"
+    expected = (
+        "--name: the sweep must be new (continue with extensor sweep --resume a), got name='a'"
+    )
     assert (result.code, result.err) == (2, f"extensor sweep: {expected}\n")
 
 
@@ -293,7 +295,9 @@ def test_ctrl_c_ends_the_trials_in_order() -> None:
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130
-    expected = "extensor sweep: interrupted and saved; go on with: extensor sweep --resume runs/a"
+    expected = (
+        "extensor sweep: interrupted and saved; continue with: extensor sweep --resume runs/a"
+    )
     assert err.splitlines()[-1] == expected
     assert not Path("runs/a/trials.jsonl").exists()
     for number, folder in enumerate(folders, 1):

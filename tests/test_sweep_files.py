@@ -165,10 +165,10 @@ def test_it_says_if_the_test_data_are_chosen_by() -> None:
 
 
 REFUSED = {
-    "--target: is for a file of data; here it is --set data.target=..., got target=['y']": [
+    "--target: is for a data file; for a configuration, use --set data.target=..., got target=['y']": [
         "config.toml", "--target", "y",
     ],
-    "--horizon: is for a file of data; here it is --set data.horizon=..., got horizon=3": [
+    "--horizon: is for a data file; for a configuration, use --set data.horizon=..., got horizon=3": [
         "config.toml", "--horizon", "3",
     ],
     COLUMN_NOT_FOUND.text(meant("plant"), column="plants", source="table.csv"): [
@@ -192,7 +192,7 @@ def test_what_is_refused(text: str) -> None:
 @pytest.mark.parametrize("option", ["--target=y", "--task=binary", "--window=2", "--horizon=2"])
 def test_a_sweep_that_goes_on_has_all_of_that(option: str) -> None:
     result = extensor("sweep", "--resume", "a", option)
-    assert "the sweep has all of that already" in result.err
+    assert "the sweep keeps its settings" in result.err
 
 
 def _sweep(stopping: dict[str, Any], losses: list[Any], accuracies: list[Any]) -> Sweep:

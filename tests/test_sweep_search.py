@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from extensor.cli.command_options import as_changes
+from extensor.cli.shared_options import as_changes
 from extensor.cli.sweep_settings import as_setting, read_sweep_settings
 from extensor.experiments.sweeps import Choices, Range, Result, Results, Rung, Space, rungs
 from extensor.random.generator import Generator

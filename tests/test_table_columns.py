@@ -189,7 +189,7 @@ def test_dates_that_need_to_be_told_apart(tmp_path: Path) -> None:
     table = _read(tmp_path, "d,x\n01/02/2020,1\n03/04/2020,2\n")
     column = table["d"]
     assert _refused(column.dates) == (
-        "table: some date must tell day and month apart (write them as 2024-01-31), "
+        "table: at least one date must show whether day or month comes first (write them as 2024-01-31), "
         f"got source={table.source!r}, line=2, column='d', cell='01/02/2020'"
     )
     assert [str(x)[:10] for x in column.dates("dmy")] == ["2020-02-01", "2020-04-03"]

@@ -292,7 +292,7 @@ def test_what_encoders_refuse(tmp_path: Path) -> None:
     encoder = TableEncoder.fit(table)
     source = f"source={str(tmp_path / 'b.csv')!r}"
     assert _refused(lambda: TableEncoder.fit(table, {"sise": "number"})) == (
-        "fit: kinds must be of columns of the table (did you mean 'size'?), got name='sise'"
+        "fit: kinds must name columns of the table (did you mean 'size'?), got name='sise'"
     )
     assert _refused(lambda: TableEncoder.fit(table, {"size": "float"})) == (
         "fit: kinds['size'] must be 'number', 'category', 'date', 'text' or 'drop', "

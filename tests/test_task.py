@@ -9,6 +9,7 @@ import pytest
 
 from extensor.experiments.goal import Goal, TargetFacts, balance, choose_task, summary_of_array
 from extensor.experiments.spec import ExperimentSpec
+from extensor.report.examiners import EXAMINERS
 from extensor.train import tasks
 from extensor.train.metrics import metrics_for
 from extensor_cli import main
@@ -211,4 +212,5 @@ def test_every_task_is_a_choice_of_the_command_line(capsys: pytest.CaptureFixtur
 def test_the_table_of_tasks_fits_losses_and_metrics() -> None:
     for task in tasks.TASKS.values():
         assert tasks.LOSSES[task.loss].op == task.op
+        assert task.name in EXAMINERS
         assert {*task.metrics} <= {*metrics_for(task.name)}

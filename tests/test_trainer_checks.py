@@ -122,7 +122,7 @@ def test_a_number_that_a_callback_adds() -> None:
     ):
         _trainer(callbacks=[EarlyStopping("score"), Adds()]).fit(_loader(), 2)
 
-    text = "EarlyStopping: mode must be 'min' or 'max' for a number not known to be better so"
+    text = "EarlyStopping: mode must be 'min' or 'max' for a number that is not one of the library's metrics"
     with pytest.raises(ValueError, match=text):
         _trainer(callbacks=[Adds(), EarlyStopping("score")]).fit(_loader(), 2)
 

@@ -177,5 +177,5 @@ class TestExperiment:
             experiment(CONFIG, folder="other", overwrite=True)
         with pytest.raises(ValueError, match=r"^experiment: overwrite needs a folder, got folder="):
             experiment(CONFIG, overwrite=True)
-        with pytest.raises(ValueError, match=r"^experiment: resume is of a run that has"):
+        with pytest.raises(ValueError, match=r"^experiment: a resumed run keeps its"):
             experiment(resume="run", overwrite=True)

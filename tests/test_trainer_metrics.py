@@ -105,11 +105,11 @@ class Last(Metric):
     [
         (
             {"metrics": ["accuracy", "accuracy"]},
-            "Trainer: metrics must be given once each, got name='accuracy'",
+            "Trainer: metrics must not be repeated, got name='accuracy'",
         ),
         (
             {"metrics": {"loss": Accuracy()}},
-            "Trainer: the name of a metric must not be one the log has anyway, "
+            "Trainer: the name of a metric must not be one that the log already uses, "
             "('loss', 'lr', 'epoch', 'step', 'event'), got name='loss'",
         ),
         (

@@ -16,8 +16,8 @@ import pytest
 from commands import COMMAND, ENVIRONMENT, extensor, without_plots, write_data
 
 from extensor.cli import report_command as report
-from extensor.cli.command_options import COMMAND as COMMAND_WORDING
-from extensor.cli.command_options import as_changes
+from extensor.cli.shared_options import COMMAND as COMMAND_WORDING
+from extensor.cli.shared_options import as_changes
 from extensor.cli.sweep_settings import read_sweep_settings
 from extensor.experiments.spec import read_config
 from extensor.experiments.stored_runs import find_checkpoint

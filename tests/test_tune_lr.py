@@ -361,7 +361,7 @@ def test_the_plot(name: str) -> None:
     ("arguments", "text"),
     [
         (["--output", "lr.pdf"], "--output: file must end with .html or .png, got output='lr.pdf'"),
-        (["--output", "no/lr.png"], "--output: the folder must be there, got output='no/lr.png'"),
+        (["--output", "no/lr.png"], "--output: the folder must exist, got output='no/lr.png'"),
         (["--steps", "3"], "tune_lr: steps must be 10 or more, got steps=3"),
         (["--low", "2", "--high", "1"], "tune_lr: high must be greater than 2, got high=1.0"),
     ],

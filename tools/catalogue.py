@@ -31,8 +31,8 @@ Every row below is made from the two functions themselves.
 - **derivative**: what multiplies the gradient that comes in, or what becomes of `grad_output` where
   the text names it. Where inputs broadcast, each gradient is summed to its input's shape.
 - **at special points**: kinks, ties, singular points. Where `grad_output` is 0 an elementwise rule
-  gives 0, even if the derivative is infinite there. A denominator whose magnitude is below `eps` is
-  lifted to it, no other is touched; `eps=0` gives plain IEEE results. See
+  gives 0, even if the derivative is infinite there. A denominator with a magnitude below `eps` is
+  raised to it, and all others stay as they are; `eps=0` gives plain IEEE results. See
   [ADR 5](../adr/0005-zero-in-zero-out.md).
 - **the tape keeps**: what a recorded call holds until its backward pass, besides its attributes.
 - **kernel**: whether a native kernel computes the forward, the backward, or both. Without one, and
@@ -169,10 +169,10 @@ def table(module: str) -> list[str]:
     if not ops:
         return []
     about = (importlib.import_module(module).__doc__ or "").split("\n\n")[0]
-    name = module.rsplit(".", 1)[-1].replace("_", ", ")
+    name = module.rsplit(".", 1)[-1].replace("_", ", ").capitalize()
     return [
         "",
-        f"## {name.capitalize()}",
+        f"## {re.sub(r'(gru|lstm)$', lambda x: x[0].upper(), name)}",
         "",
         *textwrap.wrap(about.replace("``", "`"), 100),
         "",

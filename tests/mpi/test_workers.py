@@ -320,7 +320,10 @@ def test_a_worker_of_the_command_that_was_killed_is_named_with_how_to_go_on(
     model = ["--set", "model={name='killing:Killing', in_features=4, out_features=1}"]
     words = ["--task", "regression", "--set", "micro_batches=2", "--name", "run", *model]
     outcome = command(2, "train", "table.csv", *words)
-    gone = r"worker 1 of 2 \(.*\) is gone: ended by signal 9, Killed \(step 2\); go on with --resume runs/run"
+    gone = (
+        r"worker 1 of 2 \(.*\) is gone: ended by signal 9, Killed \(step 2\); "
+        "continue with --resume runs/run"
+    )
     assert re.search(gone, outcome.text), outcome.text
 
 
@@ -331,7 +334,7 @@ def test_the_command_trains_on_a_table(tmp_path: Path, monkeypatch: pytest.Monke
     words = ["train", "table.csv", "--set", "micro_batches=4", "--set", "epochs=3", "--name"]
     one, two = command(0, *words, "one"), command(2, *words, "two", "--live", "0")
     assert (one.code, two.code) == (0, 0), one.text + two.text
-    for said in ("epoch 3/3", "2 workers, each", "live page", "run folder"):
+    for said in ("epoch 3/3", "2 workers with ", "live page", "run folder"):
         assert two.text.count(said) == 1, two.text
     for pattern in ("checkpoints/*", "log.jsonl"):
         first, second = (sorted(Path("runs", name).glob(pattern)) for name in ("one", "two"))
@@ -345,7 +348,7 @@ def test_the_command_trains_on_a_table(tmp_path: Path, monkeypatch: pytest.Monke
     Path("table.csv").write_text(Path("table.csv").read_text().replace("blue", "green"))
     other = command(2, "train", "--resume", "two", "--set", "epochs=5")
     assert other.code == 2, other.text
-    assert other.text.count("the data must be those that the run began with") == 1, other.text
+    assert other.text.count("the data must be the same as when the run began") == 1, other.text
 
 
 def test_what_several_workers_cannot_do_is_refused_once(

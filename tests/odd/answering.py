@@ -49,7 +49,7 @@ ROWS: dict[str, tuple[Files, str, list[str], str]] = {
         {},
         "predict story 'the Zoo' --length 5",
         ["the Zoo"],
-        "extensor predict: the model does not know 'Z', which training had not\n",
+        "extensor predict: the model does not know 'Z', which did not occur in training\n",
     ),
     "nothing more of a text": ({}, "predict story the --length 0", ["the\n"], ""),
     "a gap before a forecast": (
@@ -80,7 +80,7 @@ ROWS: dict[str, tuple[Files, str, list[str], str]] = {
         {},
         "evaluate classes classes.csv",
         ["classes.csv, 40 samples"],
-        "extensor evaluate: classes.csv: the run has learned from it, so this says little of other",
+        "extensor evaluate: classes.csv: the run was trained on it, so the scores say little about other",
     ),
     "a single class": (
         {"new/up": pictures(2, with_classes=False)},
@@ -92,7 +92,7 @@ ROWS: dict[str, tuple[Files, str, list[str], str]] = {
         {"o.txt": "the zebra. " * 9},
         "evaluate story o.txt",
         ["test perplexity"],
-        "extensor evaluate: o.txt: 9 characters are none that training had, and unknown to the model",
+        "extensor evaluate: o.txt: 9 characters did not occur in training; the model takes them as unknown",
     ),
     "other targets for an array": (
         {"w.npy": array(np.ones((4, 3))), "v.npy": array(np.arange(4) % 2)},

@@ -8,8 +8,8 @@ from pathlib import Path
 from extensor.errors.messages import KEY_UNKNOWN, RUN_NOT_FOUND, meant
 from odd.running import Files
 
-INSIDE = "--name: must be that of a folder inside runs/"
-OF_DATA = "is for a file of data; here it is --set data."
+INSIDE = "--name: must name a folder inside runs/"
+OF_DATA = "is for a data file; for a configuration, use --set data."
 TOML: Files = {"c.toml": "[data]\ntrain = 'classes.csv'\n"}
 TASKS = "'regression', 'binary', 'multiclass', 'multilabel', 'sequence'"
 
@@ -100,7 +100,7 @@ ROWS: dict[str, tuple[Files, str, str]] = {
     "a configuration of no file": (
         {"c.toml": "[data]\ntest = 'classes.csv'\n"},
         "train c.toml",
-        "config: data.train must be there, the file or folder to learn from, got entries=",
+        "config: data.train must be given, the file or folder to train on, got entries=",
     ),
     "a file of no name": (
         {},
@@ -110,12 +110,12 @@ ROWS: dict[str, tuple[Files, str, str]] = {
     "a run and a file": (
         {},
         "train classes.csv --resume classes",
-        "--resume: the run has a configuration and a name",
+        "--resume: a resumed run keeps its configuration and its name",
     ),
     "a run and a name": (
         {},
         "train --resume classes --name b",
-        "--resume: the run has a configuration and a name, got",
+        "--resume: a resumed run keeps its configuration and its name, got",
     ),
     "a run and a target": (
         {},
@@ -135,7 +135,7 @@ ROWS: dict[str, tuple[Files, str, str]] = {
     "a checkpoint of no run": (
         {},
         "train classes.csv --checkpoint x",
-        "--checkpoint: is for --resume, which says of which",
+        "--checkpoint: needs --resume, which names the run",
     ),
     "a name above": ({}, "train classes.csv --name ../x", f"{INSIDE}, got name='../x'"),
     "a name further above": (
@@ -155,7 +155,7 @@ ROWS: dict[str, tuple[Files, str, str]] = {
     "a name through a link": (
         {"runs/link": _out_of_runs},
         "train classes.csv --name link/a",
-        f"{INSIDE}, which a link leads out of, got name='link/a'",
+        f"{INSIDE}, and not a link out of it, got name='link/a'",
     ),
     "a name of 300 letters": (
         {},
@@ -170,7 +170,7 @@ ROWS: dict[str, tuple[Files, str, str]] = {
     "a name that is taken": (
         {},
         "train classes.csv --name classes",
-        "--name: the run must be new (go on with extensor tr",
+        "--name: the run must be new (continue with extensor tr",
     ),
     "a name inside a run": (
         {},

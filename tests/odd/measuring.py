@@ -76,7 +76,7 @@ ROWS: dict[str, tuple[Files, str, str]] = {
     "a short series": (
         {"n.csv": hours(count=1)},
         "series n.csv",
-        "data: n.csv must have at least 8 rows, 6 to look at and 2 to foretell, got rows=1",
+        "data: n.csv must have at least 8 rows, 6 of input and 2 to forecast, got rows=1",
     ),
     "a series with a gap": (
         {"n.csv": hours().replace(",8,", ",,")},
@@ -184,7 +184,7 @@ RUNS: dict[str, tuple[Files, str, str]] = {
     "no configuration": (
         {"runs/classes/config.toml": _remove},
         "classes",
-        "run: the folder must have the run's config.toml, which is gone, got run='runs/classes'",
+        "run: the folder must have the run's config.toml, which is missing, got run='runs/classes'",
     ),
     "a configuration that is none": (
         {"runs/classes/config.toml": "epochs = = 3"},
@@ -194,7 +194,7 @@ RUNS: dict[str, tuple[Files, str, str]] = {
     "an empty configuration": (
         {"runs/classes/config.toml": ""},
         "classes",
-        "config: [data] must be there, got tables=['seed",
+        "config: [data] must be given, got tables=['seed",
     ),
     "a configuration of pictures": (
         {"runs/classes/config.toml": _copy_of("runs/pictures/config.toml")},

@@ -13,7 +13,7 @@ FINE = "a,b,word,day\n1,2,p,2024-01-01\n"
 CELLS = "encode: cells must be"
 NO_HEADER = "read_table: file must have a line of cells below its names"
 A_PICTURE = "find_pictures: file must be a picture (.bmp, .gif, .jfif, .jpeg, .jpg,"
-AXES = "data: inputs must have the shape of those trained with, (samples, 3), got shape="
+AXES = "data: inputs must have the same shape as in training, (samples, 3), got shape="
 
 
 def _cut(path: str) -> None:
@@ -187,7 +187,7 @@ ROWS: dict[str, tuple[Files, str, str]] = {
     "a short series": (
         {"n.csv": hours(count=1)},
         "series n.csv",
-        "data: n.csv must have at least 6 rows to look at, got rows=1",
+        "data: n.csv must have at least 6 rows of input, got rows=1",
     ),
     "a series of words": (
         {"n.csv": hours("abc")},
@@ -207,7 +207,7 @@ ROWS: dict[str, tuple[Files, str, str]] = {
     "too many columns of an array": (
         {"w.npy": array(np.ones((2, 5)))},
         "points w.npy",
-        "data: inputs must have 3 columns, those that the model was trained with, got columns=5",
+        "data: inputs must have 3 columns, as in training, got columns=5",
     ),
     "an array of one axis": ({"w.npy": array(np.ones(3))}, "points w.npy", f"{AXES}(3,)"),
     "an array of three axes": (
@@ -268,16 +268,16 @@ ROWS: dict[str, tuple[Files, str, str]] = {
     "output without a folder": (
         {},
         "classes classes.csv --output nowhere/o.csv",
-        "--output: the folder must be there, got output='nowhere/o.csv'",
+        "--output: the folder must exist, got output='nowhere/o.csv'",
     ),
     "output of another format": (
         {},
         "classes classes.csv --output o.csv --format json",
-        "--format: must be what the ending of --output says, csv, or be left out, got format='json'",
+        "--format: must match the ending of --output, csv, or be left out, got format='json'",
     ),
     "a table in a file": (
         {},
         "classes classes.csv --output o.csv --format table",
-        "--format: must be what the ending of --output says, csv, or be left out, got format='table'",
+        "--format: must match the ending of --output, csv, or be left out, got format='table'",
     ),
 }

@@ -92,19 +92,19 @@ ROWS: dict[str, tuple[Files, str, str]] = {
     "text as a target": (
         table(lambda i: f"word{i}"),
         "t.csv",
-        "data: classes must be words that occur again, or the target numbers, got path='t.csv', "
+        "data: the target must have words that occur again, or numbers, got path='t.csv', "
         "target='y', classes=40, rows=40",
     ),
     "numbers with units as a target": (
         table(lambda i: f"{i * 3} kg"),
         "t.csv",
-        "data: classes must be words that occur again, or the target numbers: '0 kg' is no number "
+        "data: the target must have words that occur again, or numbers: '0 kg' is no number "
         "(units are not read), got path='t.csv', target='y'",
     ),
     "thousands as a target": (
         table(lambda i: f'"{i % 7 + 1},{i * 17:03d}"'),
         "t.csv",
-        "data: classes must be words that occur again, or the target numbers: '1,000' could be "
+        "data: the target must have words that occur again, or numbers: '1,000' could be "
         "thousands or a fraction (which data.decimal=',' reads), got path='t.csv'",
     ),
     "a word among numbers": (

@@ -192,7 +192,7 @@ ROWS: dict[str, tuple[Files, str, list[str]]] = {
     "unknown characters to test on": (
         {**TEXTS, "o.txt": "the cät. " * 9},
         f"t.txt {SMALL} --set data.test=o.txt",
-        ["o.txt: 9 characters are none that training had, and unknown to the model"],
+        ["o.txt: 9 characters did not occur in training; the model takes them as unknown"],
     ),
     "a note among pictures": (
         {"p": pictures(), "p/up/notes.txt": "x"},

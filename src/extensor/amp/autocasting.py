@@ -12,7 +12,7 @@ from extensor.errors.explanation import explaining
 
 
 class autocast(ContextDecorator):  # noqa: N801  as PyTorch has it
-    """Inside the block (or the decorated function) matrix products and convolutions take ``dtype``.
+    """Compute matrix products and convolutions in ``dtype``, in a block or a decorated function.
 
     Parameters stay float32: each product rounds its inputs to 16 bits, sums in float32 and gives 16
     bits; gradients come back in float32. Losses, normalizations, softmax and sums compute in float32.

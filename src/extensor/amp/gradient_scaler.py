@@ -77,11 +77,11 @@ class GradScaler:
         self._stepped: set[int] = set()
 
     def get_scale(self) -> float:
-        """The present factor; 1 if the scaler is not enabled."""
+        """Return the current factor; 1 if the scaler is not enabled."""
         return tracing.number(self, "_scale") if self.enabled else 1.0
 
     def scale(self, loss: Tensor) -> Tensor:
-        """The loss times the present factor.
+        """Return the loss multiplied by the current factor.
 
         Parameters
         ----------
@@ -99,7 +99,7 @@ class GradScaler:
 
     @explaining
     def unscale_(self, optimizer: Optimizer) -> None:
-        """Divide the gradients by the factor, in place: to be called before clipping them.
+        """Divide the gradients by the factor, in place. Call it before clipping them.
 
         Parameters
         ----------
@@ -128,7 +128,7 @@ class GradScaler:
         multiply_gradients_of(parameters, gradients, 1 / scale)
 
     def note_unscaled(self, optimizer: object, is_finite: bool) -> None:
-        """Know that the gradients were divided by the factor already, and whether all were finite.
+        """Record that the gradients are already divided by the factor, and whether all were finite.
 
         Parameters
         ----------
@@ -177,7 +177,7 @@ class GradScaler:
         return True
 
     def update(self) -> None:
-        """Adapt the factor to what the steps since the last update found."""
+        """Adapt the factor to the results of the steps since the last update."""
         if not self.enabled:
             return
         found, stepped = self._outcomes()
@@ -211,12 +211,12 @@ class GradScaler:
             self._scale *= self.backoff_factor
 
     def state_dict(self) -> dict[str, Any]:
-        """All that is needed to resume as if nothing had happened."""
+        """Return everything that is needed to continue."""
         return {"scale": self._scale, "good_steps": self._good_steps}
 
     @explaining
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take over what :meth:`state_dict` gave.
+        """Restore a state that :meth:`state_dict` returned.
 
         Parameters
         ----------

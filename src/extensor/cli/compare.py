@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from extensor.cli.command_options import new_file
+from extensor.cli.shared_options import new_file
 from extensor.io.atomic import write_atomically
 from extensor.report import compare, comparison_page, comparison_table
 

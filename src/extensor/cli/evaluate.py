@@ -6,13 +6,13 @@ import argparse
 import os
 import sys
 
-from extensor.cli.command_options import COMMAND, as_changes, read_config
+from extensor.cli.shared_options import COMMAND, as_changes, read_config
 from extensor.errors.screen import screen_line
 from extensor.experiments.spec import Config
 from extensor.experiments.stored_runs import find_checkpoint, find_run
 from extensor.report.run_records import display_value
 from extensor.train import TrainedModel
-from extensor.train.metrics.trainer_metrics import display_name
+from extensor.train.metrics.registry import display_name
 
 
 def run(options: argparse.Namespace) -> None:
@@ -39,5 +39,5 @@ def _training_file_note(path: str, data: Config) -> list[str]:
     """A note if the run has learned from this very file."""
     for name in ("train", "validation"):
         if name in data and os.path.realpath(path) == os.path.realpath(data[name]):
-            return ["the run has learned from it, so this says little of other data"]
+            return ["the run was trained on it, so the scores say little about other data"]
     return []

@@ -14,7 +14,7 @@ from extensor.experiments.stored_runs import RUNS, find_run
 from extensor.report.run_records import of_event, read_records, title_of
 from extensor.train import RunFolder
 from extensor.train.metrics import METRICS
-from extensor.train.metrics.trainer_metrics import display_name
+from extensor.train.metrics.registry import display_name
 from extensor.train.run_folder import machine
 
 

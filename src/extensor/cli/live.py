@@ -112,7 +112,7 @@ class LivePage:
         if not self._has_complained:
             self._has_complained = True
             with suppress(Exception):
-                text = f"--live: the page could not be given ({error}); training goes on"
+                text = f"--live: the page could not be served ({error}); training continues"
                 print(screen_line(text), file=sys.stderr)
 
     def close(self, finished: bool) -> None:
@@ -159,7 +159,7 @@ def _open_page(run: RunFolder, port: int | None) -> LivePage | None:
     except Exception as error:
         if is_ours(error):
             raise
-        print(f"--live: there is no page ({error}); training goes on", file=sys.stderr)
+        print(f"--live: no page is served ({error}); training continues", file=sys.stderr)
         return None
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from extensor.cli.command_options import COMMAND, new_file
+from extensor.cli.shared_options import COMMAND, new_file
 from extensor.data.window_datasets import read_text
 from extensor.errors import value_error
 from extensor.errors.screen import exact_stream, screen_line
@@ -59,7 +59,7 @@ def _output_format(chosen: str | None, output: Path | None) -> str:
     """The format: as chosen, by the ending of a file, or what suits the screen."""
     ending = None if output is None else output.suffix.lower()
     if ending is not None and chosen not in (None, ending[1:]):
-        requirement = f"must be what the ending of --output says, {ending[1:]}, or be left out"
+        requirement = f"must match the ending of --output, {ending[1:]}, or be left out"
         raise value_error("--format", requirement, format=chosen)
     if chosen is None:
         return ending[1:] if ending else "table" if sys.stdout.isatty() else "csv"
@@ -78,7 +78,7 @@ def _print(text: str) -> None:
     try:
         stream.write(text)
     except UnicodeEncodeError as error:
-        requirement = "the screen must have all characters (--output writes a file)"
+        requirement = "the screen must be able to show all characters (--output writes a file)"
         where = {"encoding": error.encoding, "character": error.object[error.start]}
         raise value_error("output", requirement, **where) from None
 
@@ -103,7 +103,9 @@ def _continue_text(predictor: Predictor, options: argparse.Namespace, output: Pa
     unknown = predictor.unknown(prompt) if prompt else []
     if unknown:
         _print_notes(
-            [f"the model does not know {', '.join(map(repr, unknown))}, which training had not"]
+            [
+                f"the model does not know {', '.join(map(repr, unknown))}, which did not occur in training"
+            ]
         )
     given = {name: getattr(options, name) for name in _TEXT_DEFAULTS}
     chosen: list[Any] = [

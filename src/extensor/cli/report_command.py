@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from extensor.cli.command_options import COMMAND
+from extensor.cli.shared_options import COMMAND
 from extensor.report import examine_experiment, write_plots, write_report
 from extensor.train import Experiment, Predictor, RunFolder
 

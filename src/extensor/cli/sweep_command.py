@@ -12,7 +12,7 @@ from pathlib import Path
 from shlex import quote
 from typing import Any
 
-from extensor.cli.command_options import (
+from extensor.cli.shared_options import (
     COMMAND,
     DATA_OPTIONS,
     PROGRAM,
@@ -52,7 +52,7 @@ from extensor.report.search_pages import (
 from extensor.settings import get_num_threads
 from extensor.train import experiment
 from extensor.train.fit_loop import ending_in_order
-from extensor.train.metrics.trainer_metrics import display_name
+from extensor.train.metrics.registry import display_name
 from extensor.train.run_folder import check_free, locked
 
 _TRIALS = 20
@@ -91,7 +91,7 @@ def _begin(options: argparse.Namespace) -> None:
     space, fixed = Space(dimensions), dict(as_changes(settings))
     trials = min(trials, space.combinations or trials)
     if options.name and description_of(RUNS / options.name).exists():
-        hint = f"go on with {PROGRAM} sweep --resume {quote(options.name)}"
+        hint = f"continue with {PROGRAM} sweep --resume {quote(options.name)}"
         raise value_error("--name", f"the sweep must be new ({hint})", name=options.name)
     with new_run(options.name) as folder, signal_advice(lambda: _saved_text(folder)):
         halving = options.halving is not False
@@ -136,7 +136,7 @@ def _rehearse(
 def _resume(options: argparse.Namespace) -> None:
     names = ("config", "name", "trials", "seed", "monitor", "halving", *DATA_OPTIONS)
     if options.set or any(getattr(options, name) is not None for name in names):
-        requirement = "the sweep has all of that already; only --jobs may be other than it was"
+        requirement = "the sweep keeps its settings; only --jobs may change"
         raise value_error("--resume", requirement, sweep=options.resume)
     jobs = _number_of_jobs(options)
     sweep = _open_sweep(options.resume)
@@ -182,7 +182,7 @@ def _wait_for_trials(sweep: Sweep) -> None:
 def _saved_text(folder: Path) -> str:
     if not description_of(folder).exists():
         return "before the first trial"
-    return f"and saved; go on with: {PROGRAM} sweep --resume {quote(str(folder))}"
+    return f"and saved; continue with: {PROGRAM} sweep --resume {quote(str(folder))}"
 
 
 def _search(sweep: Sweep, jobs: int, trust: bool) -> None:

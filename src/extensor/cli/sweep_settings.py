@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from math import isfinite
 from typing import Any
 
-from extensor.cli.command_options import as_changes, split_setting
+from extensor.cli.shared_options import as_changes, split_setting
 from extensor.errors import value_error
 from extensor.experiments.sweeps import Choices, Dimension, Range
 from extensor.io.toml import as_toml
@@ -32,7 +32,7 @@ def read_sweep_settings(settings: Iterable[str]) -> tuple[list[str], dict[str, D
         if dimension is None:
             fixed.append(f"{key}={text}")
         elif key == "epochs":
-            requirement = "epochs must be one number, as the rungs are parts of it"
+            requirement = "epochs must be one number, which the rungs divide"
             raise value_error("--set", requirement, change=setting)
         else:
             searched[key] = dimension
@@ -45,7 +45,7 @@ def _dimension(key: str, text: str, setting: str) -> Dimension | None:
     if len(parts) == 1:
         return _range(ranges[0], setting) if ranges else None
     if ranges:
-        requirement = "a range a..b stands alone, choices x,y have none"
+        requirement = "a range a..b must stand alone, without choices x,y"
         raise value_error("--set", requirement, change=setting)
     if not all(parts):
         raise value_error("--set", "choices must have a value between commas", change=setting)

@@ -7,7 +7,9 @@ import sys
 from pathlib import Path
 from shlex import quote
 
-from extensor.cli.command_options import (
+from extensor.cli.live import live_page
+from extensor.cli.report_command import write_pages
+from extensor.cli.shared_options import (
     COMMAND,
     PROGRAM,
     as_changes,
@@ -19,8 +21,6 @@ from extensor.cli.command_options import (
     split_setting,
     trust_option,
 )
-from extensor.cli.live import live_page
-from extensor.cli.report_command import write_pages
 from extensor.cli.train_workers import (
     advice_on_loss,
     folder_of_first,
@@ -48,7 +48,7 @@ from extensor.report.run_records import (
 from extensor.settings import get_num_threads
 from extensor.train import Checkpoints, Experiment, RunFolder, experiment, read_log
 from extensor.train.fit_loop import ending_in_order
-from extensor.train.metrics.trainer_metrics import display_name
+from extensor.train.metrics.registry import display_name
 
 _MOST_COLUMNS = 30  # that are described on the screen
 
@@ -64,10 +64,11 @@ def run(options: argparse.Namespace) -> None:
 def _run(options: argparse.Namespace, workers: Workers) -> None:
     separate_port(options)
     if options.resume is None and options.checkpoint != "latest":
-        requirement = "is for --resume, which says of which run"
+        requirement = "needs --resume, which names the run"
         raise value_error("--checkpoint", requirement, checkpoint=options.checkpoint)
     if options.resume is not None and (options.config or options.name is not None):
-        raise value_error("--resume", "the run has a configuration and a name", run=options.resume)
+        requirement = "a resumed run keeps its configuration and its name"
+        raise value_error("--resume", requirement, run=options.resume)
     if options.device is not None:
         options.set = [*options.set, "compile=xla", f"device={options.device}"]
     if options.resume is None:
@@ -99,7 +100,7 @@ def _begin(config: Config, options: argparse.Namespace, workers: Workers) -> Non
 
 
 def _resume(run: RunFolder, options: argparse.Namespace, workers: Workers) -> None:
-    with signal_advice(lambda: "before training went on"):
+    with signal_advice(lambda: "before training continued"):
         changes = as_changes(options.set)
         training = resumed_experiment(
             run, options.checkpoint, changes, COMMAND, trust=options.trust
@@ -135,7 +136,7 @@ def _saved_text(training: Experiment, folder: Path) -> str:
         saved = f"and saved in {latest}"
     else:
         saved = f"after step {training.trainer.step:,}; the last checkpoint is {latest}"
-    return f"{saved}; go on with: {PROGRAM} train --resume {_shell_name(training, folder)}"
+    return f"{saved}; continue with: {PROGRAM} train --resume {_shell_name(training, folder)}"
 
 
 def _shell_name(training: Experiment, folder: Path) -> str:
@@ -147,13 +148,14 @@ def _first_lines(training: Experiment) -> str:
     trainer = training.trainer
     begun = f", from step {trainer.step:,}" if trainer.step else ""
     size = trainer.workers.size
-    several = f"{size} workers, each " if size > 1 else ""
+    threads = f"{get_num_threads()} thread{'s' if get_num_threads() != 1 else ''}"
+    several = f"{size} workers with {threads} each" if size > 1 else threads
     model = screen_line(training.config["model"]["name"])
     return "\n".join(
         [
             *([] if begun else _shorten(training.lines)),
             f"{model}: {training.model.num_parameters():,} parameters, {training.config['loss']['name']}, "
-            f"{training.config['optimizer']['name']}; {several}{get_num_threads()} threads; "
+            f"{training.config['optimizer']['name']}; {several}; "
             f"{_epochs_text(training)}{begun}",
         ]
     )
@@ -172,7 +174,7 @@ def _shorten(lines: list[str]) -> list[str]:
 def _epochs_text(training: Experiment) -> str:
     stopping = training.config.get("early_stopping")
     most = "at most " if stopping else ""
-    watched = f", until {display_name(stopping['monitor'])} gets no better" if stopping else ""
+    watched = f", until {display_name(stopping['monitor'])} no longer improves" if stopping else ""
     epochs = training.config["epochs"]
     return f"{most}{epochs} epoch{'s' if epochs != 1 else ''}{watched}"
 

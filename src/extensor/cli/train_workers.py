@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NoReturn
 
-from extensor.cli.command_options import COMMAND, DATA_OPTIONS, new_run
+from extensor.cli.shared_options import COMMAND, DATA_OPTIONS, new_run
 from extensor.distributed.rendezvous import GRACE
 from extensor.distributed.rendezvous import workers as join_workers
 from extensor.distributed.supervision import can_go_on, has_ended, supervise
@@ -95,7 +95,7 @@ def _print_error(text: str) -> None:
 @contextmanager
 def advice_on_loss(workers: Workers, run: str) -> Iterator[None]:
     """Add to the error of a lost worker how to resume; ``run`` is quoted for a shell."""
-    advice = f"go on with --resume {run}"
+    advice = f"continue with --resume {run}"
     if workers.size > 1:
         can_go_on(advice)
     try:

@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from extensor.cli.command_options import COMMAND
+from extensor.cli.shared_options import COMMAND
 from extensor.experiments.sweeps import Sweep
 from extensor.io.regular_files import check_own_folder, file_text, open_own
 from extensor.report import write_report

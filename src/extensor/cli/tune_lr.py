@@ -6,7 +6,7 @@ import argparse
 import sys
 from math import log10
 
-from extensor.cli.command_options import (
+from extensor.cli.shared_options import (
     command_config,
     is_data,
     new_file,

@@ -128,7 +128,7 @@ class MPIWorkers(Workers):
 
     def survivors(self) -> Workers:
         """Those that are left; the others must have noticed too, which revoking sees to."""
-        text = f"distributed: those that are left did not agree within {self.deadline:g} s"
+        text = f"distributed: the remaining workers did not agree within {self.deadline:g} s"
         with ended_after(self.deadline, f"{text} ({self.place})"):
             try:
                 self.communicator.Revoke()

@@ -371,12 +371,12 @@ def experiment(
         callbacks = checked_callbacks(callbacks, "experiment")
     if resume is not None:
         if config is not None or folder is not None or overwrite:
-            requirement = "resume is of a run that has a configuration and a folder"
+            requirement = "a resumed run keeps its configuration and its folder"
             raise value_error("experiment", requirement, resume=str(resume))
         run = find_run(resume)
         return resumed_experiment(run, checkpoint, entries, PYTHON, callbacks, trust)
     if not isinstance(checkpoint, str) or checkpoint != LATEST:
-        requirement = "checkpoint is for resume, which says of which run"
+        requirement = "checkpoint needs resume, which names the run"
         raise value_error("experiment", requirement, checkpoint=arguments.briefly(checkpoint))
     whole = read_config(config, entries)
     if not isinstance(config, Mapping) and is_stored(config):

@@ -19,7 +19,7 @@ from extensor.experiments.spec import ExperimentSpec
 from extensor.ops import sigmoid, softmax
 from extensor.train.metrics import Metric
 from extensor.train.metrics.metric import Stateful
-from extensor.train.tasks import PROBABILITIES, TASKS, Task
+from extensor.train.tasks import PROBABILITIES, TASKS, Task, task_of_targets
 
 _TWO = "the target must have at least two different values"
 _MOST_CLASSES = 20  # among whole numbers; more are numbers
@@ -71,18 +71,19 @@ def choose_task(targets: TargetFacts, spec: ExperimentSpec) -> TaskChoice:
         near = nearest(asked, TASKS) if isinstance(asked, str) else ""
         near = near if "did you mean" in near else ""
         raise value_error("config", f"data.task must be one of {list(TASKS)}{near}", task=asked)
-    if spec.loss_traits.targets in ("distributions", "several"):
+    kind = spec.loss_traits.targets
+    if kind in ("distributions", "several"):
         usual = "CrossEntropyLoss, BCEWithLogitsLoss, MSELoss"
         requirement = f"loss must be one of single targets, such as {usual}"
         raise value_error("config", requirement, loss=loss)
-    by_loss = _task_of_loss(spec.loss_traits.targets, targets.columns)
+    by_loss = task_of_targets("numbers" if kind == "signs" else kind, targets.columns)
     if asked is not None and by_loss is not None:
         # One loss may serve both: two classes may be learned as two labels.
         is_alike = TASKS[asked].targets == TASKS[by_loss].targets
         if not is_alike and (asked, by_loss) != ("sequence", "multiclass"):
             requirement = f"loss must fit the task {asked}, as {TASKS[asked].loss} does"
             raise value_error("config", requirement, loss=loss)
-    if spec.loss_traits.targets == "signs" and not set(targets.distinct) <= {-1, 1}:
+    if kind == "signs" and not set(targets.distinct) <= {-1, 1}:
         values = {**targets.where, "values": targets.distinct[:4]}
         raise value_error("data", f"targets must be -1 or 1 for {loss}", **values)
     if asked is not None:
@@ -105,11 +106,6 @@ def _outputs_asked(spec: ExperimentSpec) -> Any:
     return model.get("num_classes", model.get("outputs", last))
 
 
-def _task_of_loss(kind: str, columns: int) -> str | None:
-    """The task of a loss whose targets are of this kind."""
-    if kind == "truth":
-        return "multilabel" if columns > 1 else "binary"
-    return {"classes": "multiclass", "numbers": "regression", "signs": "regression"}.get(kind)
 
 
 def _task_of_values(targets: TargetFacts) -> TaskChoice:

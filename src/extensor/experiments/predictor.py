@@ -526,7 +526,7 @@ class Predictor:
             If the model is one of texts. Use `generate` then.
         """
         if self.task == "sequence":
-            requirement = "a model of texts goes on with them: generate(prompt)"
+            requirement = "a model of texts continues a prompt: generate(prompt)"
             raise value_error("predict", requirement, task=self.task)
         samples = self.preparation.unlabelled(inputs)
         outputs = self.outputs(samples, batch_size).numpy()

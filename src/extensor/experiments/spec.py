@@ -420,12 +420,12 @@ def checked_config(config: Config) -> Config:
             requirement = f"data.{key} must be one of {list(words)}"
             raise value_error("config", requirement, **{key: data[key]})
     if "data" not in config:
-        raise value_error("config", "[data] must be there", tables=list(config))
+        raise value_error("config", "[data] must be given", tables=list(config))
     if "model" not in config and not {"train", "name"} & data.keys():
-        requirement = "data.train must be there, the file or folder to learn from"
+        requirement = "data.train must be given, the file or folder to train on"
         raise value_error("config", requirement, entries=list(data))
     if "model" not in config and "train" not in data:
-        raise value_error("config", "[model] must be there", tables=list(config))
+        raise value_error("config", "[model] must be given", tables=list(config))
     for key, least in _LEAST.items():
         if config.get(key, least) < least:
             raise value_error("config", f"{key} must be {least} or more", **{key: config[key]})

@@ -23,7 +23,7 @@ from extensor.io.paths import as_path, explain_unreadable, is_there
 from extensor.io.regular_files import check_regular
 from extensor.io.state_file import DamagedFileError, load
 from extensor.train.callbacks import EarlyStopping
-from extensor.train.checkpointing import Checkpoints
+from extensor.train.checkpoint_files import Checkpoints
 from extensor.train.run_folder import RunFolder, in_order
 from extensor.train.trainer import Trainer
 
@@ -91,7 +91,7 @@ def _check_damaged(run: RunFolder) -> None:
         with explain_unreadable("run", run.config):
             check_regular(run.config)
     if run.checkpoints.is_dir() and not run.config.exists():
-        requirement = f"the folder must have the run's {run.config.name}, which is gone"
+        requirement = f"the folder must have the run's {run.config.name}, which is missing"
         raise value_error("run", requirement, run=str(run.path))
 
 

@@ -71,7 +71,7 @@ def import_function(entry: str, name: str) -> Callable[..., Any]:
         try:
             loaded = import_module(module)
         except (ImportError, ValueError) as error:
-            requirement = f"{entry}: module must be there ({error})"
+            requirement = f"{entry}: the module must be found ({error})"
             raise value_error("config", requirement, name=name) from None
         function = getattr(loaded, attribute, None)
     if not callable(function):

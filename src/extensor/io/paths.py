@@ -34,7 +34,7 @@ def check_unicode(op: str, name: str, text: str) -> None:
 
 
 def existing(source: Any, op: str = "data") -> Path:
-    """The file or folder that somebody has named, which must be there."""
+    """The path of a file or folder, which must exist."""
     path = as_path(op, source)
     if not is_there(path):
         raise PATH_NOT_FOUND.error(path=_brief(path))

@@ -87,7 +87,7 @@ class Generator:
         return self
 
     def get_state(self) -> tuple[int, int]:
-        """``(seed, counter)``, from which :meth:`set_state` goes on: two ints, ready for JSON."""
+        """Return ``(seed, counter)`` for :meth:`set_state`: two ints, ready for JSON."""
         if tracing.current() is not None:
             raise RuntimeError(
                 "get_state: a generator cannot be read inside a compiled function, where its state "
@@ -98,7 +98,7 @@ class Generator:
 
     @explaining
     def set_state(self, state: Sequence[int]) -> None:
-        """Go on from a state that :meth:`get_state` gave.
+        """Continue from a state that :meth:`get_state` returned.
 
         Parameters
         ----------
@@ -213,7 +213,7 @@ def get_state() -> tuple[int, int]:
 
 
 def set_state(state: Sequence[int]) -> None:
-    """Let the default generator go on from ``state``.
+    """Let the default generator continue from ``state``.
 
     Parameters
     ----------

@@ -28,7 +28,7 @@ from extensor.report.run_records import (
     read_records,
 )
 from extensor.train import RunFolder
-from extensor.train.metrics.trainer_metrics import display_name
+from extensor.train.metrics.registry import display_name
 
 _LARGEST = 700.0  # whose exponential is finite
 # Braille characters have eight dots each: four rows of two.

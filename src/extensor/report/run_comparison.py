@@ -39,7 +39,7 @@ from extensor.report.run_records import (
 )
 from extensor.train import RunFolder
 from extensor.train.callbacks import duration
-from extensor.train.metrics.trainer_metrics import direction_of, display_name
+from extensor.train.metrics.registry import direction_of, display_name
 
 _LOSSES = ("loss", LOSS)  # values of the loss that a run is trained with
 _SPLIT_KEYS = (
@@ -49,6 +49,7 @@ _SPLIT_KEYS = (
 _LONGEST = 60  # letters of a value of a configuration
 _NARROW = 4  # columns; more need the whole width of the page
 _HEAD = 10  # letters of a heading in a line, if the column is not wider
+_UNBROKEN = 24  # letters of a word in a heading, such as the name of a run, that is not broken
 
 
 @dataclass(frozen=True)
@@ -206,17 +207,17 @@ def _notes(runs: Sequence[Run]) -> list[str]:
     """Reasons to read the numbers with care."""
     notes = []
     if not _have_same_loss(runs):
-        notes.append("The runs have different losses, whose values say nothing of each other.")
+        notes.append("The runs have different losses, whose values cannot be compared.")
     if any(run.kept is not None for run in runs):
         notes.append(
-            "Kept is the epoch whose weights are handed on: the best of a run that stops early, "
-            "otherwise the last."
+            "The kept epoch is the one that evaluate and predict use: the best one if the run stops "
+            "early, otherwise the last."
         )
     if len({name_of(run.config, "data") for run in runs}) > 1:
-        notes.append("The runs have different data, so their figures are not of the same samples.")
+        notes.append("The runs have different data, so their scores are not for the same samples.")
     elif len({_split_key(run.config) for run in runs}) > 1:
         notes.append(
-            "The runs divide the data differently, so their figures are not of the same samples."
+            "The runs divide the data differently, so their scores are not for the same samples."
         )
     return notes
 
@@ -322,8 +323,10 @@ def _head_and_cells(column: ComparisonColumn) -> tuple[list[str], list[str]]:
         f"{'-' if value is None else screen_line(value)}{'*' if i in column.best else ' '}"
         for i, value in enumerate(column.values)
     ]
-    width = max(_HEAD, *map(len, cells))
-    head = wrap(screen_line(column.name), width, break_on_hyphens=False) or [""]
+    name = screen_line(column.name)
+    longest = max(map(len, name.split()), default=0)
+    width = max(_HEAD, min(longest, _UNBROKEN), *map(len, cells))
+    head = wrap(name, width, break_on_hyphens=False) or [""]
     return [f"{line} " for line in head], cells
 
 
@@ -335,7 +338,7 @@ def comparison_page(comparison: RunComparison) -> str:
     if comparison.settings:
         heads = ["configuration", *names]
         rows = [[column.name, *map(_cell, column.values)] for column in comparison.settings]
-        title = "What differs in the configurations"
+        title = "Differences between the configurations"
         sections.append(section(title, table(heads, rows), len(heads) > _NARROW))
     facts = {}
     for column in comparison.columns:

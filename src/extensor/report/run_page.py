@@ -47,7 +47,7 @@ from extensor.report.run_records import (
 )
 from extensor.train import RunFolder
 from extensor.train.callbacks import duration
-from extensor.train.metrics.trainer_metrics import display_name
+from extensor.train.metrics.registry import display_name
 
 _NARROW_MATRIX = 12  # classes; more need the whole width of the page
 _LARGEST_MATRIX = 40  # classes; of more only the most frequent mistakes are listed

@@ -15,7 +15,7 @@ from extensor.report.axis import readable
 from extensor.report.chart import Points
 from extensor.train import RunFolder, read_log
 from extensor.train.metrics import is_fraction
-from extensor.train.metrics.trainer_metrics import direction_of, display_name
+from extensor.train.metrics.registry import direction_of, display_name
 
 Record = Mapping[str, Any]
 

@@ -18,7 +18,7 @@ from extensor.report.chart import Chart, Mark, Points, Series
 from extensor.report.document import TableCell, chart_section, document, element, section, table
 from extensor.report.run_records import display_value, points
 from extensor.train import RateTest, read_log
-from extensor.train.metrics.trainer_metrics import display_name
+from extensor.train.metrics.registry import display_name
 
 _CURVES = 6  # in a chart
 _WIDE = 100  # times the least value: from here on a linear axis would flatten the small ones
@@ -129,11 +129,11 @@ def _table(sweep: Sweep) -> str:
         heads.append("why")
         for row, trial in zip(rows, trials, strict=True):
             row.append(TableCell(escape(trial.failed or ""), "reason"))
-    rung = " The best of a rung go on to the next." if len(sweep.rungs) > 1 else ""
+    rung = " The best trials of a rung continue on the next." if len(sweep.rungs) > 1 else ""
     epoch = "at the best epoch" if sweep.asked.keeps_best else "after the last epoch"
     kept = ", whose weights are kept" if sweep.asked.keeps_best else ""
     note = f"The objective is that of the validation {epoch} of a trial{kept}.{rung}"
-    note += " Of equals the one of the lower validation loss comes first."
+    note += " Among equals, the one with the lower validation loss comes first."
     if not sweep.asked.has_validation:
         note += f" {ON_TEST[0].upper()}{ON_TEST[1:]}."
     row_kinds = ["best" if trial.mark == "best" else "" for trial in trials]

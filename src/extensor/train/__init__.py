@@ -10,7 +10,7 @@ from extensor.train.callbacks import (
     GradientHealth,
     Progress,
 )
-from extensor.train.checkpointing import Checkpoints
+from extensor.train.checkpoint_files import Checkpoints
 from extensor.train.logs import History, Logging, TensorBoard, Timing, default_callbacks, read_log
 from extensor.train.metrics import (
     F1,

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Callback:
-    """Base class of callbacks, whose methods a trainer calls as training goes on.
+    """Base class of callbacks, whose methods a trainer calls during training.
 
     A subclass defines the methods for the events it is interested in; the others do nothing. The
     order is: ``fit_began``; in each step ``gradients_known`` and ``step_ended``; after the

@@ -196,7 +196,7 @@ class DataParallelStep(LocalStep):
                 self._shared = loader, b"0" not in flags
             if not self._shared[1]:
                 return trainer.evaluate(loader)
-            metrics_for = trainer.know if trainer.given_metrics else None
+            metrics_for = trainer.create_metrics if trainer.given_metrics else None
             return self.shared_values(evaluate_jointly(self, metrics_for, loader, self.workers))
 
     def check_start(self, loaders: Mapping[str, Any], settings: Sequence[Any], step: int) -> None:

@@ -25,7 +25,7 @@ from extensor.io.paths import as_path, explain_unreadable
 from extensor.io.regular_files import file_text, open_own
 from extensor.train.callbacks import Callback, GradientHealth, Progress
 from extensor.train.evaluation import plain
-from extensor.train.metrics.trainer_metrics import best_mode
+from extensor.train.metrics.registry import best_mode
 from extensor.train.run_folder import RunFolder
 
 if TYPE_CHECKING:
@@ -543,7 +543,7 @@ def _events_length(content: bytes, step: int) -> int:
 
 
 def default_callbacks(folder: bool) -> list[Callback]:
-    """Return the callbacks of a trainer that gets none.
+    """Return the callbacks of a trainer that is given none.
 
     Parameters
     ----------

@@ -27,7 +27,7 @@ from extensor.train.data_adapters import can_share_batches, check_batch, check_i
 from extensor.train.logs import run_of
 from extensor.train.loss_parts import check_loss_in_parts
 from extensor.train.metrics import Metric
-from extensor.train.metrics.trainer_metrics import best_mode
+from extensor.train.metrics.registry import best_mode
 from extensor.train.step_strategy import Batch, LocalStep
 from extensor.train.tasks import (
     UncopiedError,
@@ -157,7 +157,7 @@ def rehearse_training(trainer: Trainer, batch: Any, train: Any = None) -> dict[s
             if take_step.micro_batches or accumulate > 1:
                 check_loss_in_parts(take_step, batch, accumulate)
             check_smallest_part(take_step, batch, train, accumulate)
-    trainer.know(output)
+    trainer.create_metrics(output)
     return rehearse_metrics(trainer.running_metrics.metrics, output, batch[-1])
 
 
@@ -168,7 +168,7 @@ def _rehearse_validation(trainer: Trainer, validation: Any) -> dict[str, Any] | 
     output = rehearse(trainer.take_step, batch, "validation", validation)
     if output is None:
         return None
-    trainer.know(output)
+    trainer.create_metrics(output)
     return rehearse_metrics(trainer.metrics, output, batch[-1])
 
 

@@ -1,7 +1,7 @@
 """The folder of a run: its files, its name, its configuration, its lock, and an earlier run in its place.
 
-Only the first worker writes. ``fit`` locks the folder; :meth:`RunStorage.read` only reads and takes no
-lock, so ``fit`` refuses if the last checkpoint is not the one that was seen then.
+Only the first worker writes. ``fit`` locks the folder; :meth:`RunStorage.read` takes no lock, so ``fit``
+raises an error if the last checkpoint has changed since it was read.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from extensor.io.regular_files import LinkedFileError, file_bytes, open_own
 from extensor.io.state_file import DamagedFileError, load, unpacked
 from extensor.io.toml import as_toml
 from extensor.settings import get_num_threads
-from extensor.train.checkpointing import Checkpoints
+from extensor.train.checkpoint_files import Checkpoints
 
 if sys.platform != "win32":
     import fcntl
@@ -300,7 +300,7 @@ def folder_of_new_run(op: str, folder: Any, overwrite: bool) -> Path:
         check_replaceable(op, run)
     elif _is_earlier(run):
         resume = f"{op}(resume={str(run.path)!r})"
-        requirement = f"folder must be new (go on with {resume}; {NEW_ONES})"
+        requirement = f"folder must be new (continue with {resume}; {NEW_ONES})"
         raise value_error(op, requirement, folder=str(run.path))
     return run.path
 
@@ -326,7 +326,7 @@ def _is_earlier(run: RunFolder) -> bool:
 
 
 class RunStorage:
-    """The folder of a run, if it has one: created, locked, described, and its checkpoints."""
+    """The folder of a run, if it has one, with its lock and its checkpoints."""
 
     def __init__(
         self, folder: str | Path | None, overwrite: bool, keep: int, workers: Workers
@@ -351,11 +351,11 @@ class RunStorage:
         self.look()
 
     def look(self) -> None:
-        """Take the checkpoints that are there now for the run's own."""
+        """Remember the last checkpoint, so that one of another process is noticed."""
         self.seen = self.stamp()
 
     def stamp(self) -> tuple[str, int] | None:
-        """What identifies the last checkpoint, on the first worker."""
+        """Identify the last checkpoint, on the first worker."""
         if self.checkpoints is None or not self.workers.is_first:
             return None
         return self.checkpoints.stamp()
@@ -375,7 +375,7 @@ class RunStorage:
         return self.checkpoints is not None and self.checkpoints.of(step).exists()
 
     def create_folder(self, step: int) -> None:
-        """Create the folder of the run; at its beginning a new one, if that is asked for."""
+        """Create the folder, at the beginning a new one if ``overwrite`` or ``{time}`` asks for it."""
         if self.run is None or not self.workers.is_first:
             return
         if step == 0 and not self.is_resumed:
@@ -393,7 +393,7 @@ class RunStorage:
         make_folder("fit", self.run.path)
 
     def check_folder(self, step: int) -> None:
-        """Refuse to train where another run is, or where others have trained meanwhile."""
+        """Raise an error if the folder has another run, or if another process has trained there."""
         if self.run is None or not self.workers.is_first:
             return
         if step == 0 and not self.is_resumed and self.run.holds_a_run():
@@ -401,8 +401,8 @@ class RunStorage:
             raise value_error("fit", requirement, folder=str(self.run.path))
         if self.stamp() != self.seen:
             requirement = (
-                "folder must be as resume() or the last fit left it (someone else has trained "
-                "there since; call resume() again)"
+                "folder must not have changed since resume() or the last fit (another process "
+                "has trained there since; call resume() again)"
             )
             raise value_error("fit", requirement, folder=str(self.run.path))
 
@@ -413,14 +413,14 @@ class RunStorage:
         return locked(self.run.path, "fit")
 
     def tidy(self, step: int) -> None:
-        """Make the checkpoints in the folder those of a run that is at ``step``."""
+        """Set aside checkpoints of steps after ``step``, and delete old ones."""
         if self.checkpoints is not None:
             self.checkpoints.set_aside(step)
             self.checkpoints.tidy(step)
             self.look()
 
     def read(self, path: Path | None) -> dict[str, Any] | None:
-        """The checkpoint at ``path`` on the first worker, for all workers; None if it has none."""
+        """Read the checkpoint at ``path`` on the first worker, for all workers; None without a file."""
         try:
             return self._read(path)
         except DamagedFileError as error:

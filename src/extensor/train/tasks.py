@@ -1,4 +1,4 @@
-"""The tables of tasks and losses, whether outputs and targets fit a loss, and trials of a model."""
+"""The tables of tasks and losses, checks of targets against a loss, and trials of a model."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ PROBABILITIES = "probabilities"
 
 @dataclass(frozen=True)
 class LossTraits:
-    """A loss: the op behind it, and what it takes.
+    """A loss: the op that computes it, and the targets and outputs that it takes.
 
     ``targets`` are "classes" (numbers from 0 on), "truth" (0 or 1), "signs" (-1 or 1), "numbers",
     "distributions", or "several" for a loss of more than one target. ``outputs`` says what the model
-    must give. ``weights`` is the argument that has a weight for each class. The targets of a loss
-    ``of_any_scale`` may be standardized, as the loss has no length of its own.
+    must give. ``weights`` is the name of the argument for class weights. The targets of a loss
+    ``of_any_scale`` may be standardized, because the loss has no fixed scale.
     """
 
     op: str
@@ -64,7 +64,7 @@ LOSSES = {
     "TripletMarginLoss": LossTraits("triplet_margin_loss", "several"),
     "CosineEmbeddingLoss": LossTraits("cosine_embedding_loss", "several"),
 }
-# Those that are called with an output and a target, by op.
+# The losses of one output and one target, by op.
 _BY_OP = {traits.op: traits for traits in LOSSES.values() if traits.targets != "several"}
 _MODULES: dict[str, type[nn.Module]] = {
     traits.op: getattr(nn, name) for name, traits in LOSSES.items() if traits.op in _BY_OP
@@ -74,10 +74,10 @@ CLASS_LOSSES = tuple(op for op, traits in _BY_OP.items() if traits.targets == "c
 
 @dataclass(frozen=True)
 class Task:
-    """A task: what targets and outputs are, and what is usual for it.
+    """A task: its kind of targets, its default loss and its default metrics.
 
-    ``targets`` are those of its losses; ``class_axis`` is the axis of the outputs that has a score
-    for each class, label or number. The first of ``metrics`` is the one to look at.
+    ``targets`` is the kind of targets that its losses take; ``class_axis`` is the axis of the outputs
+    with a score for each class, label or number. The first of ``metrics`` is the main one.
     """
 
     name: str
@@ -120,7 +120,7 @@ TASKS = {
 
 
 def loss_traits(name: str) -> LossTraits:
-    """The traits of the loss module called ``name``; one of the user's own takes anything.
+    """The traits of the loss module called ``name``; a loss of the user takes anything.
 
     >>> from extensor.train.tasks import loss_traits
     >>> loss_traits("BCELoss").scores, loss_traits("mine:loss").targets
@@ -130,7 +130,7 @@ def loss_traits(name: str) -> LossTraits:
 
 
 def loss_name(loss: Any) -> str | None:
-    """The op that ``loss`` is, or is a module of; None for one of the user's own.
+    """The name of the op that ``loss`` computes; None for a loss of the user.
 
     >>> import extensor as ex
     >>> from extensor.train.tasks import loss_name
@@ -146,32 +146,44 @@ def loss_name(loss: Any) -> str | None:
 
 
 def _is_called_as(loss: nn.Module, module: type[nn.Module]) -> bool:
-    """Whether a call of ``loss`` computes what one of ``module`` does, and nothing else."""
+    """Whether a call of ``loss`` computes exactly what ``module`` does."""
     kind, own = type(loss), vars(loss)
     is_overridden = kind.__call__ is not module.__call__ or kind.forward is not module.forward
     return not (is_overridden or "forward" in own or loss._hooks)
 
 
+def scores_for(loss: Any) -> str:
+    """How metrics read the outputs of a model that is trained with ``loss``."""
+    return _BY_OP.get(loss_name(loss) or "", loss_traits("")).scores
+
+
 def possible_tasks(loss: Any) -> tuple[str, ...]:
-    """The tasks that ``loss`` may be of; which of them it is, an output says."""
+    """The tasks that ``loss`` may be for; the shape of an output decides between them."""
     traits = _BY_OP.get(loss_name(loss) or "")
     return tuple(x.name for x in TASKS.values() if traits and x.targets == traits.targets)
 
 
+def task_of_targets(targets: str, columns: int) -> str | None:
+    """The task of a loss with this kind of targets, for outputs of so many columns."""
+    fitting = [task for task in TASKS.values() if task.targets == targets]
+    if not fitting:
+        return None
+    return (
+        ("multilabel" if columns > 1 else "binary") if fitting[0].is_of_labels else fitting[0].name
+    )
+
+
 def task_of(loss: Any, output: Any) -> tuple[str | None, int | None]:
-    """The task of a model with such outputs, and the number of its classes or labels."""
-    tasks = possible_tasks(loss)
+    """The task of a model with outputs like ``output``, and the number of its classes or labels."""
+    traits = _BY_OP.get(loss_name(loss) or "")
     shape = tuple(getattr(output, "shape", ()))
     size = shape[1] if len(shape) > 1 else 1
-    if not tasks:
-        return None, None
-    if TASKS[tasks[0]].is_of_labels:
-        return ("binary", None) if size == 1 else ("multilabel", size)
-    return tasks[0], size if tasks[0] == "multiclass" else None
+    task = None if traits is None else task_of_targets(traits.targets, size)
+    return task, size if task in ("multiclass", "multilabel") else None
 
 
 def check_target(op: str, loss: Any, output: Any, target: Any, name: str = "target") -> None:
-    """Refuse targets that ``loss`` does not take for such outputs, and say how they would fit."""
+    """Refuse targets whose shape does not fit ``loss`` and the output, with a hint how to reshape them."""
     known = loss_name(loss)
     if known is None or not isinstance(output, Tensor) or not hasattr(target, "shape"):
         return
@@ -203,7 +215,7 @@ def check_target(op: str, loss: Any, output: Any, target: Any, name: str = "targ
 
 
 def check_values(op: str, loss: Any, output: Any, target: Any, name: str = "target") -> None:
-    """Refuse values that ``loss`` gives no meaning to: other classes, or neither 0 nor 1."""
+    """Refuse target values that ``loss`` cannot use, such as a class that the output does not have."""
     known = loss_name(loss)
     if known is None or not hasattr(target, "shape"):
         return
@@ -227,7 +239,7 @@ def check_values(op: str, loss: Any, output: Any, target: Any, name: str = "targ
 
 
 def _reshaped(wanted: tuple[int, ...], given: tuple[int, ...]) -> str:
-    """The way from a row to a column, or back."""
+    """A hint how to turn a row of targets into a column, or back."""
     if given == wanted[:1] and wanted[1:] == (1,):
         return " (y[:, None], or of a table's column y.to_frame())"
     return " (y[:, 0])" if given == (*wanted, 1) else ""
@@ -241,7 +253,7 @@ def loss_option(loss: Any, name: str, default: Any) -> Any:
 
 
 def is_watched(model: Module) -> bool:
-    """True if hooks or watchers would see a call of the model."""
+    """Whether hooks or watchers would see a call of the model."""
     return bool(watchers) or any(module._hooks for module in model.modules())
 
 
@@ -251,11 +263,11 @@ class UncopiedError(Exception):
 
 @contextmanager
 def on_trial(model: Module, loss: Any) -> Iterator[None]:
-    """Within the block model and loss may change; afterwards they are as they were.
+    """Let model and loss change inside the block, and restore them afterwards.
 
-    They stay the objects that they are, because functions may name them: a loss that adds
-    ``model.penalty`` reads what the forward pass of this very model has set. Only their attributes
-    are replaced by copies.
+    The objects stay the same, because functions may refer to them: a loss that adds
+    ``model.penalty`` reads what the forward pass of this model has set. Only their attributes are
+    replaced by copies.
     """
     holders: list[Any] = list(model.modules())
     if hasattr(loss, "__dict__") and loss_name(loss) is None:

@@ -24,7 +24,7 @@ from extensor.io.paths import as_path
 from extensor.nn.module import Module
 from extensor.optim import EMA, Optimizer
 from extensor.train.callbacks import Callback, checked_callbacks
-from extensor.train.checkpointing import Checkpoints
+from extensor.train.checkpoint_files import Checkpoints
 from extensor.train.data_adapters import EPOCHS, check_columns, dataset_of, fit_arguments, fit_data
 from extensor.train.evaluation import evaluate_batches, predicted
 from extensor.train.fit_loop import FitLoop, Interruption
@@ -428,7 +428,7 @@ class Trainer(TrainerState):
         """The learning rate of the optimizer's first group."""
         return float(self.optimizer.param_groups[0]["lr"])
 
-    def know(self, output: Any) -> dict[str, Metric]:
+    def create_metrics(self, output: Any) -> dict[str, Metric]:
         """Create the metrics that were passed by name, if that has not happened yet.
 
         Parameters
@@ -443,7 +443,7 @@ class Trainer(TrainerState):
         """
         if len(self.metrics) < len(self.given_metrics):
             self.metrics = metrics_for_output(self.given_metrics, self.take_step.loss, output)
-        self.running_metrics.know(output)
+        self.running_metrics.create(output)
         return self.metrics
 
     def evaluate(self, loader: Any, y: Any = None, batch_size: int = 256) -> dict[str, Any]:
@@ -489,7 +489,7 @@ class Trainer(TrainerState):
             loader = DataLoader(dataset, batch_size)
         if y is not None:
             check_values("evaluate", self.take_step.loss, None, dataset.arrays[-1], "y")
-        return evaluate_batches(self.model, self.take_step, self.know, loader)
+        return evaluate_batches(self.model, self.take_step, self.create_metrics, loader)
 
     def evaluate_together(self, loader: Any) -> dict[str, Any]:
         """Evaluate on all workers, each of which computes some of the batches.
@@ -724,8 +724,8 @@ def choose_strategy(
 def _check_whole_batches(workers: Workers, shards: bool, synchronises: bool) -> None:
     if workers.size > 1:
         requirement = (
-            f"micro_batches must be given for {workers.size} workers: into how many parts a batch is "
-            "cut, whatever their number (micro_batches=8); with EXTENSOR_ALONE=1 each trains by itself"
+            f"micro_batches must be given for {workers.size} workers (micro_batches=8 cuts each batch "
+            "into 8 parts, on any number of workers; with EXTENSOR_ALONE=1 each process trains alone)"
         )
         raise value_error("Trainer", requirement, micro_batches=None)
     for name, flag in (("shard_optimizer", shards), ("sync_batch_norm", synchronises)):

@@ -1,7 +1,7 @@
-"""Everything that a checkpoint of a run holds, and how a run goes on from it.
+"""The content of a checkpoint: everything that a run needs to continue.
 
-Loading checks the whole state before any part takes its own over: a checkpoint that does not fit
-changes nothing.
+The whole state is checked before any part is loaded, so a checkpoint that does not fit changes
+nothing.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 
 
 class OptimizerOptions:
-    """The options that an optimizer was created with, as opposed to what training made of them.
+    """The options that an optimizer was created with, before training changed them.
 
     On resume three sets are compared: created then, created now, and the state. Where "created now"
     differs from "created then", the user asked for the change and it is applied; otherwise the
-    state counts, with what schedules and callbacks did to it.
+    state is kept, with the changes of schedules and callbacks.
     """
 
     def __init__(self, optimizer: Optimizer) -> None:
@@ -104,7 +104,7 @@ _ENTRIES = (
 
 
 class TrainerState:
-    """Where a run is: progress, history, metrics of this epoch, and the loaders' place in the data."""
+    """The state of a run: progress, history, metrics of this epoch, and the position in the data."""
 
     def __init__(
         self,
@@ -126,11 +126,11 @@ class TrainerState:
         self.split: Split | None = None  # if validation data were drawn at random
         self.stopped = False
         self.loader: Any = None
-        self.waiting: dict[str, Any] = {}  # the part of a checkpoint that fit takes over
+        self.waiting: dict[str, Any] = {}  # the part of a checkpoint that fit loads
         self._validation: Any = None
 
     def continue_with(self, train: Any, validation: Any) -> None:
-        """Bring loaders and random numbers to where the checkpoint or the last fit left off.
+        """Restore loaders and random numbers from the checkpoint, or from the last `fit`.
 
         Parameters
         ----------
@@ -173,9 +173,9 @@ class TrainerState:
         return None if is_fixed else loader.generator
 
     def _state(self, copied: bool) -> dict[str, Any]:
-        """Everything that the rest of the run depends on; no time and no path."""
+        """Everything that the rest of the run depends on, without times and paths."""
         more: dict[str, Any] = {}
-        # Only where they are in use: checkpoints of other runs stay as they were.
+        # Only if they are in use, so that checkpoints of other runs do not change.
         if self.running_metrics.given:
             more["train_metrics"] = self.running_metrics.state_dict()
         if (generator := self._validation_generator()) is not None:
@@ -289,7 +289,7 @@ def _generator_state(name: str, words: Any) -> Any:
 
 
 def _split(state: Any) -> Split | None:
-    """How the validation data were chosen, if at random."""
+    """How the validation data were drawn, or None."""
     if state is None:
         return None
     fields = entries.with_keys(_OP, state, Split._fields, "split")
@@ -302,7 +302,7 @@ def _split(state: Any) -> Split | None:
 
 
 def _load_callbacks(callbacks: Sequence[Callback], states: Mapping[str, Any]) -> None:
-    """Load all or none: callbacks of users may change before they find that a state does not fit."""
+    """Load all or none: a user's callback may change before it finds that a state does not fit."""
     before = [callback.state_dict() for callback in callbacks]
     done = 0
     try:

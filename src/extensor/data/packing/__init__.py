@@ -316,7 +316,7 @@ def pack(
     seed = arguments.integer(OP, "seed", seed, 0)
     pair = None if size is None else arguments.pair(OP, "size", size, 1)
     if not place.exists():
-        raise value_error(OP, "source must be there", source=str(source))
+        raise value_error(OP, "source must exist", source=str(source))
     if not (place.is_dir() or place.is_file()):
         requirement = "source must be a file or a folder, not a pipe or a device"
         raise value_error(OP, requirement, source=str(source))
@@ -348,7 +348,7 @@ def _encoding(like: Any, target: Any, kinds: Any) -> TableEncoding | None:
     if like is None:
         return None
     if target is not None or kinds:
-        requirement = "like says what columns and targets are: target and kinds must be left out"
+        requirement = "like defines the columns and targets, so target and kinds must be left out"
         raise value_error(OP, requirement, like=str(like))
     index = read_index(as_path(OP, like, name="like"))
     if index is None or index.encoding is None:

@@ -75,7 +75,7 @@ def checked_folder(folder: Any) -> Path:
     if os.path.lexists(place):
         raise value_error(OP, "folder must be new", folder=str(folder))
     if not place.parent.is_dir():
-        raise value_error(OP, "the folder that it is made in must be there", folder=str(folder))
+        raise value_error(OP, "the parent folder must exist", folder=str(folder))
     return place
 
 

@@ -121,7 +121,7 @@ class MappedShard(ArrayShard):
         rows = np.frombuffer(memory, np.uint8, offset=first - place).view(array.dtype)
         rows = rows.reshape(shape)
         if array.dtype == np.bool_ and rows.size and rows.view(np.uint8).max() > 1:
-            raise damaged("a part of bools must have no bytes but 0 and 1", array.path)
+            raise damaged("a part of bools must have only the bytes 0 and 1", array.path)
         if not array.dtype.isnative:
             rows = rows.astype(array.dtype.newbyteorder("="))
         return rows, size

@@ -74,7 +74,7 @@ class ColumnShard(PiecedShard):
         with self._open_unchanged() as file:
             table = file.group(group, wanted)
             if table.num_rows != end - begin:
-                raise damaged("shard must have the rows that it says it has", self.path)
+                raise damaged("shard must have as many rows as its metadata say", self.path)
             arrays = [
                 self._part_array(table, part, columns)
                 for part, columns in zip(self.parts, self.columns, strict=True)

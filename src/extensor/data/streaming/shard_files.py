@@ -157,7 +157,7 @@ def find_shards(source: Any) -> tuple[list[ShardEntry], Index | None]:
         if place.is_dir():
             return _in_folder(place)
         if not is_glob(place) and not place.exists():
-            requirement = "source must be there, a folder of shards or one of them"
+            requirement = "source must exist, as a folder of shards or one of them"
             raise value_error(OP, requirement, source=str(place))
         names = [place]
     elif not isinstance(source, list | tuple):

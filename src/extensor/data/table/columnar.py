@@ -258,7 +258,10 @@ class Column:
             try:
                 found = find_order(cells)
             except AmbiguousDatesError:
-                requirement = "some date must tell day and month apart (write them as 2024-01-31)"
+                requirement = (
+                    "at least one date must show whether day or month comes first (write them as "
+                    "2024-01-31)"
+                )
                 raise self.cell_error(op, requirement, int((~self.missing).argmax())) from None
         # A year in front leaves no doubt, whatever was usual.
         for each in dict.fromkeys(("ymd", found)) if found else ():

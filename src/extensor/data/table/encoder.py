@@ -526,7 +526,7 @@ def checked_kinds(names: Sequence[str], kinds: Any) -> dict[str, str]:
     for name, kind in kinds.items():
         if not isinstance(name, str) or name not in names:
             hint = nearest(name, names) if isinstance(name, str) else ""
-            requirement = f"kinds must be of columns of the table{hint}"
+            requirement = f"kinds must name columns of the table{hint}"
             raise value_error("fit", requirement, name=arguments.briefly(name))
         arguments.choice("fit", f"kinds[{name!r}]", kind, (*KINDS, "drop"))
     return dict(kinds)

@@ -1,7 +1,7 @@
-"""Sources of data: which kind a file is, opened, divided, learnt from, and restored from a checkpoint.
+"""Sources of data: the kind of a file, and its preparation, also restored from a checkpoint.
 
-Each kind has a module with a preparation and a function ``prepare``. Except for series, it also has
-``prepare_shards``, for folders of shards.
+Each kind has a module with a preparation and a function ``prepare``, and all but series have
+``prepare_shards`` for folders of shards.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ _REFUSED = {
     **dict.fromkeys(("size", "mode"), "is for pictures, not for these shards"),
     **dict.fromkeys(
         ("columns", "drop", "decimal", "encoding"),
-        "must be said when the table is packed (extensor pack --help)",
+        "must be set when the table is packed (extensor pack --help)",
     ),
 }
 _RESTORE: dict[str, Any] = {
@@ -129,7 +129,7 @@ def kind_of_file(path: str) -> str:
     existing(place)
     table_suffix("data", place)
     every = ", ".join(ending for endings in _ENDINGS.values() for ending in endings)
-    requirement = f"file must end with one of {every}, or data.kind say what it is"
+    requirement = f"file must end with one of {every}, or data.kind must be set"
     if is_picture(place):
         requirement = (
             "pictures must lie in folders, one for each class; train on the one around them"
@@ -183,7 +183,7 @@ def restore_preparation(spec: ExperimentSpec, state: Any, op: str = "load") -> P
 
 
 def preparation_state(preparation: Preparation, digest: str) -> dict[str, Any]:
-    """The state for :func:`restore_preparation`, with the digest of the data it was learnt from."""
+    """The state for :func:`restore_preparation`, with the digest of the data."""
     return {"kind": preparation.kind, "learnt": preparation.state_dict(), "digest": digest}
 
 
@@ -191,7 +191,7 @@ _SPLITS = ("train", "validation", "test")
 
 
 def with_splits(data: DataSpec) -> DataSpec:
-    """``[data]`` with the splits of a Hugging Face ``DatasetDict`` in the place of its folder."""
+    """``[data]`` with the folder of a Hugging Face ``DatasetDict`` replaced by its splits."""
     folder = Path(data.train or "")
     if not is_there(folder / SPLITS):
         return data

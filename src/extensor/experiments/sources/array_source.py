@@ -118,14 +118,14 @@ class ArrayPreparation(Preparation):
             shape = dataset.arrays[0].shape[1:]
             if len(shape) != len(self.shape) and np.prod(shape) != np.prod(self.shape):
                 axes = ", ".join(map(str, ("samples", *self.shape)))
-                requirement = f"inputs must have the shape of those trained with, ({axes})"
+                requirement = f"inputs must have the same shape as in training, ({axes})"
                 raise value_error("data", requirement, shape=dataset.arrays[0].shape)
 
     def _check_shape(self, dataset: ShardedDataset, path: str) -> None:
         """Refuse shards whose inputs differ in shape from the training data."""
         shape = dataset.parts[0].shape
         if shape != self.shape:
-            requirement = f"inputs must have the shape of those trained with, {self.shape}"
+            requirement = f"inputs must have the same shape as in training, {self.shape}"
             raise value_error("data", requirement, path=path, shape=shape)
 
     def _open_shards(self, path: str) -> ShardSamples:
@@ -209,7 +209,7 @@ def prepare_shards(spec: ExperimentSpec, learnt: ArrayPreparation | None) -> Pre
     source = str(data.train)
     target, inputs = part_name(data, "target", "y"), part_name(data, "inputs", "x")
     if target == inputs or (isinstance(inputs, list) and target in inputs):
-        requirement = "data.target must be none of data.inputs"
+        requirement = "data.target must not be one of data.inputs"
         raise value_error("config", requirement, target=target)
     dataset = ShardedDataset(source, named_parts(data))
     if are_all_columns:
@@ -336,6 +336,6 @@ def _check_columns(spec: ExperimentSpec, inputs: Any) -> None:
     sizes = model.get("sizes") or [model.get("inputs")] if model.get("name") == "mlp" else [None]
     columns = len(mean) if isinstance(mean, list) else sizes[0] or table.shape[1]
     if table.shape[1] != columns:
-        requirement = f"inputs must have {columns} columns, those that the model was trained with"
+        requirement = f"inputs must have {columns} columns, as in training"
         hint = " (the targets are none of them)" if table.shape[1] == columns + 1 else ""
         raise value_error("data", requirement + hint, columns=table.shape[1])

@@ -112,7 +112,7 @@ class PicturePreparation(Preparation):
         shape, dtype = dataset.parts[0].shape, dataset.parts[0].dtype
         expected = (len(self.mean), *self.size)
         if shape != expected or dtype != np.uint8:
-            requirement = f"pictures must be bytes of the shape of those trained with, {expected}"
+            requirement = f"pictures must be bytes of the same shape as in training, {expected}"
             raise value_error("data", requirement, path=source, shape=shape, dtype=str(dtype))
 
     def _of_arrays(self, source: Any) -> ArrayDataset:

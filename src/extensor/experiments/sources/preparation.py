@@ -54,7 +54,8 @@ class Division(NamedTuple):
     def describe(self, data: DataSpec) -> str:
         """Describe the division."""
         is_rough = data.test is None and len(self.test) < _FEW
-        return part_sizes(data, *self) + ("; so few to test on say little" if is_rough else "")
+        warning = "; with so few test samples the scores are rough" if is_rough else ""
+        return part_sizes(data, *self) + warning
 
 
 def part_sizes(data: DataSpec, train: Any, validation: Any, test: Any) -> str:
@@ -323,7 +324,7 @@ def check_same_data(before: Any, *datasets: Any) -> None:
     """Refuse to continue with data that differ from those at the beginning."""
     if before and digest_of(*datasets) != before:
         requirement = (
-            "the data must be those that the run began with (they have changed since; begin a new "
+            "the data must be the same as when the run began (they have changed since; begin a new "
             "run with them)"
         )
         raise value_error("data", requirement)

@@ -55,7 +55,7 @@ class SeriesPreparation(TablePreparation):
         if len(table) < needed:
             requirement = (
                 f"{table.source} must have at least {needed} rows, "
-                f"{self.window} to look at and {self.horizon} to foretell"
+                f"{self.window} of input and {self.horizon} to forecast"
             )
             raise value_error("data", requirement, rows=len(table))
         windows = self.windows(table)
@@ -66,7 +66,7 @@ class SeriesPreparation(TablePreparation):
         """The last rows, from which the rows after the end are forecast."""
         table = self._in_order(source)
         if len(table) < self.window:
-            requirement = f"{table.source} must have at least {self.window} rows to look at"
+            requirement = f"{table.source} must have at least {self.window} rows of input"
             raise value_error("data", requirement, rows=len(table))
         last = table.rows(np.arange(len(table) - self.window, len(table)))
         inputs = ArrayDataset(self.encoder.encode(last)[None])
@@ -100,7 +100,7 @@ class SeriesPreparation(TablePreparation):
             raise type_error(op, "preparation.time must be the name of a column, or None")
         is_right = goal.task == "regression" and len(goal.names) == horizon * len(columns)
         if min(own["window"], horizon) < 1 or not is_right:
-            raise value_error(op, "preparation must foretell each column for each row to come")
+            raise value_error(op, "preparation must forecast each column for each future row")
         return cls(**vars(table), **own)
 
 

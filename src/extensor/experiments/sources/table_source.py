@@ -90,7 +90,7 @@ class TablePreparation(Preparation):
         encoding = dataset.encoding
         if encoding is None or encoding.encoder.state_dict() != self.encoder.state_dict():
             requirement = (
-                "shards must be encoded as those trained with (extensor pack FILE FOLDER --like "
+                "shards must be encoded as in training (extensor pack FILE FOLDER --like "
                 "SHARDS, or pack(like=), makes such)"
             )
             raise value_error("data", requirement, path=source)
@@ -428,7 +428,7 @@ def check_classes(column: Column, remarks: Sequence[str]) -> None:
 
 def words_differ(target: str, source: str, classes: int, rows: int, why: str = "") -> ValueError:
     """The error for targets that are words which mostly differ."""
-    requirement = f"classes must be words that occur again, or the target numbers{why}"
+    requirement = f"the target must have words that occur again, or numbers{why}"
     given = {"target": target, "classes": classes, "rows": rows}
     return value_error("data", requirement, path=source, **given)
 

@@ -62,8 +62,8 @@ class TextPreparation(Preparation):
         lines = []
         if unknown.any():
             number = int(unknown.sum())
-            of = "1 character is" if number == 1 else f"{number:,} characters are"
-            lines = [f"{of} none that training had, and unknown to the model"]
+            what = "1 character" if number == 1 else f"{number:,} characters"
+            lines = [f"{what} did not occur in training; the model takes them as unknown"]
         return Samples(TextWindows(tokens, self.context), None, lines)
 
     unlabelled = labelled
@@ -121,7 +121,7 @@ def prepare(spec: ExperimentSpec, learnt: TextPreparation | None) -> PreparedDat
     train = TextWindows(parts[0], context, max(1, context // 2))
     lines = [
         f"{path}: {len(tokens):,} {preparation.unit}, {len(np.unique(tokens))} different",
-        f"task sequence: the next of {preparation.unit}, {context} looked at together",
+        f"task sequence: the next of the {preparation.unit}, with a context of {context}",
         f"divided in order: {part_sizes(data, *parts)}",
     ]
     spec = with_text_entries(spec, preparation)

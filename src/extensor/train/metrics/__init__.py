@@ -22,19 +22,19 @@ from extensor.train.metrics.probability import (
     LogLoss,
     Perplexity,
 )
-from extensor.train.metrics.regression import (
-    R2,
-    MeanAbsoluteError,
-    MedianAbsoluteError,
-    RootMeanSquaredError,
-)
-from extensor.train.metrics.trainer_metrics import (
+from extensor.train.metrics.registry import (
     METRICS,
     default_metrics,
     is_falling,
     is_fraction,
     metrics_for,
     named_metric,
+)
+from extensor.train.metrics.regression import (
+    R2,
+    MeanAbsoluteError,
+    MedianAbsoluteError,
+    RootMeanSquaredError,
 )
 
 __all__ = [

@@ -165,22 +165,25 @@ class Mean(Stateful):
         self.count = 0
 
     def update(self, output: Any, target: Any) -> None:
-        """Refuse outputs and targets: a mean takes numbers, see `add`.
+        """Add a batch. A `Mean` itself takes numbers instead, by `add`.
 
         Parameters
         ----------
         output : array_like
-            Not used.
+            Outputs of the model for the batch, samples first. The class says which shapes it takes.
         target : array_like
-            Not used.
+            The targets of the same samples.
 
         Raises
         ------
+        ValueError
+            If the shapes do not fit each other or the metric, or a value has no meaning for it. The
+            metric is not changed then.
         TypeError
-            Always.
+            If the dtype of `target` does not fit, and always for a `Mean` itself.
         """
         if type(self) is Mean:
-            raise type_error("Mean", "a mean is told numbers, by add(value, count), not outputs")
+            raise type_error("Mean", "a mean takes numbers, by add(value, count), not outputs")
         raise self._lacking("update")
 
     def add(self, value: float, count: int) -> None:

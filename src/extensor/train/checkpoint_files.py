@@ -1,4 +1,7 @@
-"""The checkpoints of a run on disk: the last few by step, and named ones."""
+"""The files of checkpoints: the last few by step, and named ones.
+
+Their content is made by ``trainer_state``, their folder by ``run_folder``.
+"""
 
 from __future__ import annotations
 
@@ -129,7 +132,7 @@ class Checkpoints:
             As of `save`.
         """
         if Path(arguments.text("Checkpoints", "name", name)).name != name:
-            raise value_error("Checkpoints", "name must be that of a file, no path", name=name)
+            raise value_error("Checkpoints", "name must be a file name, not a path", name=name)
         check_own_folder(self.folder)
         make_folder("save", self.folder)
         path = self.folder / f"{name}{_ENDING}"

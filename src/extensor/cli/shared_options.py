@@ -62,7 +62,7 @@ def refuse_data_options(options: argparse.Namespace) -> None:
     for name in DATA_OPTIONS:
         value = getattr(options, name)
         if value is not None:
-            requirement = f"is for a file of data; here it is --set data.{name}=..."
+            requirement = f"is for a data file; for a configuration, use --set data.{name}=..."
             raise value_error(f"--{name}", requirement, **{name: value})
 
 
@@ -133,7 +133,7 @@ def _value(text: str) -> Any:
     except (ValueError, RecursionError):
         if _WORD.fullmatch(text):
             return text
-        raise value_error("--set", "a value must be one of TOML", value=text) from None
+        raise value_error("--set", "a value must be written as in TOML", value=text) from None
 
 
 def trust_option(config: Mapping[str, Any]) -> str:
@@ -154,7 +154,7 @@ def new_file(name: str | None, endings: Sequence[str]) -> Path | None:
     if path.exists() or path.is_symlink():
         raise value_error("--output", "file must be new", output=name)
     if not path.parent.is_dir():
-        raise value_error("--output", "the folder must be there", output=name)
+        raise value_error("--output", "the folder must exist", output=name)
     return path
 
 
@@ -193,7 +193,7 @@ def _folder_by_name(name: str) -> Path:
     if outer:
         raise value_error("--name", f"must not lie in another run ({outer[0]})", name=name)
     if RunFolder(path).is_run():
-        hint = f"go on with {PROGRAM} train --resume {path}"
+        hint = f"continue with {PROGRAM} train --resume {path}"
         raise value_error("--name", f"the run must be new ({hint})", path=str(path))
     if path.is_dir():
         check_free(path, "--name")
@@ -211,13 +211,13 @@ def _check_name(name: str, path: Path) -> None:
     parts = name.split("/")
     is_inside = not any(part in ("", ".", "..") or "\\" in part for part in parts)
     if not name.isprintable() or not is_inside or path.drive:
-        raise value_error("--name", "must be that of a folder inside runs/", name=name[:LONGEST])
+        raise value_error("--name", "must name a folder inside runs/", name=name[:LONGEST])
     if is_too_long(name) or len(os.fsencode(name)) > _LONGEST:
         size = max(len(os.fsencode(part)) for part in parts)
         most, size = (LONGEST, size) if size > LONGEST else (_LONGEST, len(os.fsencode(name)))
         raise value_error("--name", f"must have at most {most} bytes", bytes=size)
     if not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(RUNS)):
-        requirement = "must be that of a folder inside runs/, which a link leads out of"
+        requirement = "must name a folder inside runs/, and not a link out of it"
         raise value_error("--name", requirement, name=name)
 
 
@@ -227,7 +227,7 @@ def _is_left_over(path: Path) -> bool:
 
 @contextmanager
 def signal_advice(where: Callable[[], str]) -> Iterator[None]:
-    """Add to the message of a signal that ends the command what it ended, and how to continue."""
+    """Add to the message of a signal where the command was, and how to continue."""
     try:
         yield
     except KeyboardInterrupt:
