@@ -160,10 +160,8 @@ OPTIMIZERS = {
         f"{NONE}; take ex.optim.Adam, or scipy.optimize.minimize with the gradients of ex.grad"
     ),
     "LinearLR": "ex.optim.WarmupLR(optimizer, warmup_steps)",
-    **dict.fromkeys(
-        ("SequentialLR", "ChainedScheduler"),
-        "several schedules of one optimizer: they are composed",
-    ),
+    "SequentialLR": "several schedules of one optimizer: they are composed",
+    "ChainedScheduler": "several schedules of one optimizer: they are composed",
     "LRScheduler": "ex.optim.Schedule",
     "lr_scheduler": "the schedules of ex.optim itself, such as ex.optim.StepLR",
     "swa_utils": "ex.optim.EMA",

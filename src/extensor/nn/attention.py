@@ -242,11 +242,10 @@ class MultiHeadAttention(Module):
     def _merge_heads(self, x: Tensor, has_batch: bool) -> Tensor:
         """Back from (batch, heads, length, size of a head) to the layout of the input."""
         batch, _, length, _ = x.shape
-        if not has_batch:
-            return x.permute((0, 2, 1, 3)).reshape(length, self.embed_dim)
-        if self.batch_first:
-            return x.permute((0, 2, 1, 3)).reshape(batch, length, self.embed_dim)
-        return x.permute((2, 0, 1, 3)).reshape(length, batch, self.embed_dim)
+        if has_batch and not self.batch_first:
+            return x.permute((2, 0, 1, 3)).reshape(length, batch, self.embed_dim)
+        sizes = (batch, length) if has_batch else (length,)
+        return x.permute((0, 2, 1, 3)).reshape(*sizes, self.embed_dim)
 
 
 MultiheadAttention = MultiHeadAttention

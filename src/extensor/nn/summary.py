@@ -21,14 +21,6 @@ if TYPE_CHECKING:
     from extensor.nn.module import Module
 
 
-def _linear(arrays: Sequence[Any], result: Any) -> int:
-    return int(2 * result.size * arrays[1].shape[-1])
-
-
-def _matmul(arrays: Sequence[Any], result: Any) -> int:
-    return int(2 * result.size * arrays[0].shape[-1])
-
-
 def _convolution(arrays: Sequence[Any], result: Any) -> int:
     return int(2 * result.size * prod(arrays[1].shape[1:]))
 
@@ -49,8 +41,8 @@ def _recurrence(arrays: Sequence[Any], result: Any) -> int:
 
 # The products: a multiplication and an addition each. Everything else is small beside them.
 OPERATIONS: dict[str, Callable[[Sequence[Any], Any], int]] = {
-    "linear": _linear,
-    "matmul": _matmul,
+    "linear": lambda arrays, result: 2 * result.size * arrays[1].shape[-1],
+    "matmul": lambda arrays, result: 2 * result.size * arrays[0].shape[-1],
     "conv1d": _convolution,
     "conv2d": _convolution,
     "conv_transpose1d": _transposed_convolution,
