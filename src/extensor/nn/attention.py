@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import inf, sqrt
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from extensor.arrays.dtypes import DType, bool_, is_floating
 from extensor.arrays.shapes import Shape
@@ -26,9 +26,7 @@ from extensor.ops import (
     tril,
     where,
 )
-
-if TYPE_CHECKING:
-    from extensor.typing import DTypeLike, TensorLike
+from extensor.typing import DTypeLike, TensorLike
 
 
 @also_takes(**DEVICE, add_bias_kv=(False,), add_zero_attn=(False,))

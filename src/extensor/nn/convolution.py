@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from operator import index
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from extensor.arrays.dtypes import DType
 from extensor.arrays.shapes import Shape
@@ -18,9 +18,7 @@ from extensor.nn.parameter import Parameter
 from extensor.ops import conv1d, conv2d, conv_transpose1d, conv_transpose2d, pad
 from extensor.ops.convolution import Padding
 from extensor.ops.windows import Ints
-
-if TYPE_CHECKING:
-    from extensor.typing import TensorLike
+from extensor.typing import TensorLike
 
 PaddingMode = Literal["zeros", "reflect", "replicate", "circular"]
 PADDING_MODES = ("zeros", "reflect", "replicate", "circular")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from operator import index
-from typing import TYPE_CHECKING
 
 from extensor.arrays.dtypes import DType
 from extensor.core.creation import empty
@@ -15,9 +14,7 @@ from extensor.nn import init
 from extensor.nn.module import Module
 from extensor.nn.parameter import Parameter
 from extensor.ops import embedding
-
-if TYPE_CHECKING:
-    from extensor.typing import TensorLike
+from extensor.typing import TensorLike
 
 
 @also_takes(**DEVICE, **LOOKED_UP, _weight=NOTHING, _freeze=(False,))

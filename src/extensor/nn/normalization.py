@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from extensor.arrays.dtypes import DType
 from extensor.arrays.shapes import target
@@ -19,9 +18,7 @@ from extensor.ops import (
     layer_norm,
     rms_norm,
 )
-
-if TYPE_CHECKING:
-    from extensor.typing import TensorLike
+from extensor.typing import TensorLike
 
 
 @also_takes(**DEVICE)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from extensor.arrays.dtypes import DType
 from extensor.core.creation import asarray, ones, zeros
@@ -19,9 +19,7 @@ from extensor.ops import (
     squeeze,
     unsqueeze,
 )
-
-if TYPE_CHECKING:
-    from extensor.typing import TensorLike
+from extensor.typing import TensorLike
 
 
 class _ByChannel(Module):

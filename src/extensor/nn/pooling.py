@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from extensor.core.tensor import Tensor
 from extensor.errors.keywords import also_takes
 from extensor.nn.module import Module
@@ -17,9 +15,7 @@ from extensor.ops import (
 )
 from extensor.ops.pooling_average import Sizes
 from extensor.ops.windows import Ints
-
-if TYPE_CHECKING:
-    from extensor.typing import TensorLike
+from extensor.typing import TensorLike
 
 
 @also_takes(return_indices=(False,))
