@@ -121,10 +121,8 @@ class Point:
         """Whether the tape knows a way from the outputs to one input."""
         outputs, inputs = self.call()
         seeds = [wrap(np.ones(y.shape)) for y in outputs]
-        return (
-            _gradients_of(outputs, [inputs[self.checked.index(position)]], seeds, False)[0]
-            is not None
-        )
+        x = inputs[self.checked.index(position)]
+        return _gradients_of(outputs, [x], seeds, False)[0] is not None
 
     def gradient_function(self, rng: np.random.Generator) -> Point:
         """The gradient of a combination of the outputs, by the inputs and the combination."""

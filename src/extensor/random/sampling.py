@@ -12,7 +12,7 @@ from extensor.arrays.dtypes import (
     is_floating,
     uint64,
 )
-from extensor.arrays.shapes import count, target
+from extensor.arrays.shapes import check_shape, count, target
 from extensor.core import door
 from extensor.core.tensor import Tensor, to_array, wrap
 from extensor.errors import value_error
@@ -159,8 +159,7 @@ def _order(op: str, size: int, generator: Generator | None) -> Any:
 def _chances(p: Any, size: int) -> Any:
     given = to_array(p, op="choice")
     chances = np.asarray(given, float64)
-    if chances.shape != (size,):
-        raise value_error("choice", f"p must have shape ({size},)", p_shape=chances.shape)
+    check_shape("choice", "p", chances.shape, (size,))
     if not (chances >= 0).all():
         raise value_error("choice", "p must not be negative", p=p)
     error = abs(float(chances.sum()) - 1)
