@@ -192,16 +192,13 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header("ETag", f'"{page.mark}"')
             if page.is_last:
                 self.send_header("X-Last", "1")
-        self._send_protection()
-        self.end_headers()
-        self.wfile.write(content)
-
-    def _send_protection(self) -> None:
         self.send_header("Cache-Control", "no-store")
         self.send_header("Content-Security-Policy", self.server.policy)
         self.send_header("Cross-Origin-Resource-Policy", "same-origin")
         self.send_header("Referrer-Policy", "no-referrer")  # the address has the token
         self.send_header("X-Content-Type-Options", "nosniff")
+        self.end_headers()
+        self.wfile.write(content)
 
     def log_message(self, *_: object) -> None:
         """Write nothing: the terminal is for training."""

@@ -259,12 +259,9 @@ def _number_column(
     name: str, key: str, values: Sequence[float | None], sign: int
 ) -> ComparisonColumn:
     known = [sign * x for x in values if x is not None]
-    best: frozenset[int] = frozenset()
-    if sign and len(known) > 1:
-        best = frozenset(
-            i for i, x in enumerate(values) if x is not None and sign * x == max(known)
-        )
-    return ComparisonColumn(name, [_text(x, lambda y: display_value(key, y)) for x in values], best)
+    best = [i for i, x in enumerate(values) if x is not None and sign * x == max(known)]
+    texts = [_text(x, lambda y: display_value(key, y)) for x in values]
+    return ComparisonColumn(name, texts, frozenset(best if sign and len(known) > 1 else ()))
 
 
 def _setting_columns(runs: Sequence[Run]) -> list[ComparisonColumn]:
