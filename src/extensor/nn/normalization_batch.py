@@ -22,6 +22,7 @@ from extensor.ops import (
 from extensor.typing import TensorLike
 
 
+@also_takes(**DEVICE)
 class _ByChannel(Module):
     """The base of BatchNorm and InstanceNorm: a weight, a bias and running statistics by channel."""
 
@@ -33,12 +34,13 @@ class _ByChannel(Module):
     def __init__(
         self,
         num_features: int,
-        eps: float,
-        momentum: float | None,
-        affine: bool,
-        track_running_stats: bool,
-        bias: bool,
-        dtype: DType,
+        eps: float = 1e-5,
+        momentum: float | None = 0.1,
+        affine: bool = True,
+        track_running_stats: bool = True,
+        *,
+        bias: bool = True,
+        dtype: DType = None,
     ) -> None:
         self.num_features = num_features
         self.eps = eps
@@ -70,21 +72,7 @@ class _ByChannel(Module):
             note_moved(self)
 
 
-@also_takes(**DEVICE)
 class _BatchNorm(_ByChannel):
-    def __init__(
-        self,
-        num_features: int,
-        eps: float = 1e-5,
-        momentum: float | None = 0.1,
-        affine: bool = True,
-        track_running_stats: bool = True,
-        *,
-        bias: bool = True,
-        dtype: DType = None,
-    ) -> None:
-        super().__init__(num_features, eps, momentum, affine, track_running_stats, bias, dtype)
-
     def forward(self, x: TensorLike) -> Tensor:
         """Normalize each channel of ``x``.
 
@@ -370,7 +358,8 @@ class InstanceNorm2d(_ByChannel):
         bias: bool = True,
         dtype: DType = None,
     ) -> None:
-        super().__init__(num_features, eps, momentum, affine, track_running_stats, bias, dtype)
+        options = (eps, momentum, affine, track_running_stats)
+        super().__init__(num_features, *options, bias=bias, dtype=dtype)
 
     def forward(self, x: TensorLike) -> Tensor:
         """Normalize each channel of each picture.
