@@ -45,11 +45,8 @@ class _Convolution(Module):
         dtype: DType = None,
     ) -> None:
         if padding_mode not in PADDING_MODES:
-            raise value_error(
-                type(self).__name__,
-                f"padding_mode must be one of {', '.join(PADDING_MODES)}",
-                padding_mode=padding_mode,
-            )
+            requirement = f"padding_mode must be one of {', '.join(PADDING_MODES)}"
+            raise value_error(type(self).__name__, requirement, padding_mode=padding_mode)
         self.in_channels = in_channels
         self.out_channels = out_channels
         self.kernel_size = kernel_size

@@ -75,11 +75,8 @@ class Embedding(Module):
         self.embedding_dim = embedding_dim
         if padding_idx is not None:
             if not -num_embeddings <= padding_idx < num_embeddings:
-                raise value_error(
-                    "Embedding",
-                    f"padding_idx must be in [{-num_embeddings}, {num_embeddings - 1}]",
-                    padding_idx=padding_idx,
-                )
+                requirement = f"padding_idx must be in [{-num_embeddings}, {num_embeddings - 1}]"
+                raise value_error("Embedding", requirement, padding_idx=padding_idx)
             padding_idx = index(padding_idx) % num_embeddings
         self.padding_idx = padding_idx
         self.weight = Parameter(empty((num_embeddings, embedding_dim), dtype))

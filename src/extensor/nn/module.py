@@ -135,11 +135,8 @@ class Module:
         present = self.__dict__.get(name)
         for kind in (Parameter, Module):
             if isinstance(present, kind) and not (value is None or isinstance(value, kind)):
-                raise type_error(
-                    type(self).__name__,
-                    f"{name} must be a {kind.__name__} or None",
-                    **{name: type(value).__name__},
-                )
+                requirement = f"{name} must be a {kind.__name__} or None"
+                raise type_error(type(self).__name__, requirement, **{name: type(value).__name__})
         # Here and not when modules are walked: the mistake is found where it is made.
         if isinstance(value, Module):
             self._refuse_cycle(name, value)

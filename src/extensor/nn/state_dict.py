@@ -36,11 +36,8 @@ def prepare_copy(
     }
     if wrong or (strict and (missing or unexpected)):
         problems = {"missing": missing, "unexpected": unexpected, "shapes": wrong}
-        raise value_error(
-            op,
-            "keys and shapes must be those of the module",
-            **{k: v for k, v in problems.items() if v},
-        )
+        requirement = "keys and shapes must be those of the module"
+        raise value_error(op, requirement, **{k: v for k, v in problems.items() if v})
     _check_copies(op, targets, arrays)
 
     def commit() -> None:

@@ -107,11 +107,8 @@ class TransformerEncoderLayer(Module):
         dtype: DType = None,
     ) -> None:
         if isinstance(activation, str) and activation not in ACTIVATIONS:
-            raise value_error(
-                "TransformerEncoderLayer",
-                "activation must be 'relu', 'gelu' or a function",
-                activation=activation,
-            )
+            requirement = "activation must be 'relu', 'gelu' or a function"
+            raise value_error("TransformerEncoderLayer", requirement, activation=activation)
         self.activation = ACTIVATIONS[activation] if isinstance(activation, str) else activation
         self.norm_first = norm_first
         self.self_attn = MultiHeadAttention(

@@ -114,11 +114,8 @@ class EMA:
         """
         targets = self.parameters if parameters is None else tensors_in("EMA", parameters)
         if [x.shape for x in targets] != [array.shape for array in self._averages]:
-            raise value_error(
-                "EMA",
-                f"parameters must have shapes {[array.shape for array in self._averages]}",
-                shapes=[x.shape for x in targets],
-            )
+            requirement = f"parameters must have shapes {[array.shape for array in self._averages]}"
+            raise value_error("EMA", requirement, shapes=[x.shape for x in targets])
         self._write(targets, self._averages)
 
     @contextmanager

@@ -288,12 +288,8 @@ class Optimizer:
                 self._name, "a gradient must be a tensor", grad=type(gradient).__name__
             )
         if gradient.shape != parameter.shape:
-            raise value_error(
-                self._name,
-                f"the gradient of a parameter of shape {parameter.shape} must be like it",
-                index=index,
-                grad_shape=gradient.shape,
-            )
+            requirement = f"the gradient of a parameter of shape {parameter.shape} must be like it"
+            raise value_error(self._name, requirement, index=index, grad_shape=gradient.shape)
         if isinstance(array, np.ndarray) and not array.flags.writeable:
             raise value_error(self._name, "a parameter must not be read-only", index=index)
 
