@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from extensor import ops
 from extensor.arrays.dtypes import DType
 from extensor.core.creation import asarray, ones, zeros
 from extensor.core.tensor import Tensor
@@ -13,12 +14,6 @@ from extensor.nn.layer_inputs import in_dtype_of
 from extensor.nn.module import Module
 from extensor.nn.parameter import Parameter
 from extensor.nn.synchronised import adding, note_moved, synchronised_batch_norm
-from extensor.ops import (
-    batch_norm,
-    instance_norm,
-    squeeze,
-    unsqueeze,
-)
 from extensor.typing import TensorLike
 
 
@@ -97,7 +92,7 @@ class _BatchNorm(_ByChannel):
                 checked, running, self.weight, self.bias, share, self.eps, added
             )
         else:
-            output = batch_norm(checked, *running, self.weight, self.bias, own, share, self.eps)
+            output = ops.batch_norm(checked, *running, self.weight, self.bias, own, share, self.eps)
         self.num_batches_tracked = counted  # only now: a batch that failed does not count
         self._note_moved()
         return output
@@ -376,12 +371,14 @@ class InstanceNorm2d(_ByChannel):
         """
         x = asarray(x)
         if x.ndim == 3 and x.shape[0] == self.num_features:
-            return squeeze(self._normalize(unsqueeze(x, 0)), 0)
+            return ops.squeeze(self._normalize(ops.unsqueeze(x, 0)), 0)
         return self._normalize(self._check_input(x))
 
     def _normalize(self, x: Tensor) -> Tensor:
         running = self.running_mean, self.running_var
         own = self._is_normalized_by_itself()
-        output = instance_norm(x, *running, self.weight, self.bias, own, self.momentum, self.eps)
+        output = ops.instance_norm(
+            x, *running, self.weight, self.bias, own, self.momentum, self.eps
+        )
         self._note_moved()
         return output

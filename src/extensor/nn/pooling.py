@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
+from extensor import ops
 from extensor.core.tensor import Tensor
 from extensor.errors.keywords import also_takes
 from extensor.nn.module import Module
-from extensor.ops import (
-    adaptive_avg_pool1d,
-    adaptive_avg_pool2d,
-    avg_pool1d,
-    avg_pool2d,
-    max_pool1d,
-    max_pool2d,
-)
 from extensor.ops.pooling_average import Sizes
 from extensor.ops.windows import Ints
 from extensor.typing import TensorLike
@@ -97,7 +90,7 @@ class MaxPool1d(_MaxPool):
         Tensor, (batch, channels, out_length)
             The result, without the batch axis if ``x`` has none.
         """
-        return max_pool1d(x, *self._options())
+        return ops.max_pool1d(x, *self._options())
 
 
 class MaxPool2d(_MaxPool):
@@ -160,7 +153,7 @@ class MaxPool2d(_MaxPool):
         Tensor, (batch, channels, out_height, out_width)
             The result, without the batch axis if ``x`` has none.
         """
-        return max_pool2d(x, *self._options())
+        return ops.max_pool2d(x, *self._options())
 
 
 class _AvgPool(Module):
@@ -239,7 +232,7 @@ class AvgPool1d(_AvgPool):
         Tensor, (batch, channels, out_length)
             The result, without the batch axis if ``x`` has none.
         """
-        return avg_pool1d(x, *self._options())
+        return ops.avg_pool1d(x, *self._options())
 
 
 class AvgPool2d(_AvgPool):
@@ -315,7 +308,7 @@ class AvgPool2d(_AvgPool):
         Tensor, (batch, channels, out_height, out_width)
             The result, without the batch axis if ``x`` has none.
         """
-        return avg_pool2d(x, *self._options(), self.divisor_override)
+        return ops.avg_pool2d(x, *self._options(), self.divisor_override)
 
 
 class _AdaptiveAvgPool(Module):
@@ -369,7 +362,7 @@ class AdaptiveAvgPool1d(_AdaptiveAvgPool):
         Tensor, (batch, channels, out_length)
             The result, without the batch axis if ``x`` has none.
         """
-        return adaptive_avg_pool1d(x, self.output_size)
+        return ops.adaptive_avg_pool1d(x, self.output_size)
 
 
 class AdaptiveAvgPool2d(_AdaptiveAvgPool):
@@ -419,4 +412,4 @@ class AdaptiveAvgPool2d(_AdaptiveAvgPool):
         Tensor, (batch, channels, out_height, out_width)
             The result, without the batch axis if ``x`` has none.
         """
-        return adaptive_avg_pool2d(x, self.output_size)
+        return ops.adaptive_avg_pool2d(x, self.output_size)
