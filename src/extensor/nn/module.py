@@ -14,11 +14,7 @@ from extensor.core.door import watchers
 from extensor.core.handle import HookHandle
 from extensor.core.tensor import Tensor, forget_gradients
 from extensor.errors import arguments, shown, type_error, value_error
-from extensor.errors.explanation import (
-    checked,
-    explaining,
-    wrap_constructor,
-)
+from extensor.errors.explanation import checked, explaining, wrap_constructor
 from extensor.errors.torch_names import CPU
 from extensor.nn.failure import add_to_path, in_words_of_ours
 from extensor.nn.hooks import Hooks, call_watched, call_with_hooks

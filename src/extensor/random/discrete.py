@@ -28,12 +28,7 @@ from extensor.errors import type_error, value_error
 from extensor.errors.explanation import explaining
 from extensor.random.continuous import rounded
 from extensor.random.generator import Generator, drawn
-from extensor.random.philox import (
-    LIMIT,
-    random_bernoulli,
-    random_bits,
-    random_integers,
-)
+from extensor.random.philox import LIMIT, random_bernoulli, random_bits, random_integers
 
 if TYPE_CHECKING:
     from extensor.typing import TensorLike

@@ -7,11 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from extensor.arrays.dtypes import (
-    float64,
-    is_floating,
-    uint64,
-)
+from extensor.arrays.dtypes import float64, is_floating, uint64
 from extensor.arrays.shapes import check_shape, count, target
 from extensor.core import door
 from extensor.core.tensor import Tensor, to_array, wrap
@@ -20,11 +16,7 @@ from extensor.errors.explanation import explaining
 from extensor.random.continuous import interval_of
 from extensor.random.discrete import randint
 from extensor.random.generator import Generator, drawn
-from extensor.random.philox import (
-    LIMIT,
-    random_integers,
-    random_uniform,
-)
+from extensor.random.philox import LIMIT, random_integers, random_uniform
 
 if TYPE_CHECKING:
     from extensor.typing import TensorLike
