@@ -10,7 +10,6 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
 from inspect import CO_VARARGS
-from traceback import walk_tb
 from typing import Any, TypeVar
 
 from extensor.errors import index_error, is_ours, marked, shown, type_error, value_error
@@ -138,6 +137,8 @@ def _annotations(written: Callable[..., Any], given: Iterable[str]) -> list[str]
 
 def _is_about_the_call(error: Exception) -> bool:
     """Whether nothing but our code and what it calls was running when ``error`` was raised."""
+    from traceback import walk_tb  # which only a mistake needs
+
     modules = (str(frame.f_globals.get("__name__")) for frame, _ in walk_tb(error.__traceback__))
     return all(module.partition(".")[0] in _OURS_AND_BELOW for module in modules)
 
