@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -120,26 +120,13 @@ def summarize(module: Module, example: Any) -> Summary:
     def leave(inner: Module, args: Any, output: Any) -> None:
         running.pop().output_shape = _shapes(output)
 
-    with (
-        preserve_state(module),
-        _watch(rows, enter, leave),
-        evaluating(module),
-        no_grad(),
-        door.watch(count),
-    ):
-        module(*_inputs(module, example))
+    with preserve_state(module), ExitStack() as hooks, evaluating(module), no_grad():
+        for inner in rows:
+            hooks.enter_context(inner.register_forward_pre_hook(enter))
+            hooks.enter_context(inner.register_forward_hook(leave))
+        with door.watch(count):
+            module(*_inputs(module, example))
     return Summary(list(rows.values()), module.num_parameters(trainable_only=True))
-
-
-@contextmanager
-def _watch(modules: Any, enter: Any, leave: Any) -> Iterator[None]:
-    removals = [module.register_forward_pre_hook(enter) for module in modules]
-    removals += [module.register_forward_hook(leave) for module in modules]
-    try:
-        yield
-    finally:
-        for remove in removals:
-            remove()
 
 
 def _inputs(module: Module, example: Any) -> tuple[Any, ...]:
