@@ -115,7 +115,9 @@ class PageServer(ThreadingHTTPServer):
         with self._guard:
             overdue = [request for request, deadline in self._deadlines.items() if now > deadline]
         for request in overdue:
-            end_connection(request)
+            # Its thread, which waits for it, wakes and closes it, unless it was faster.
+            with suppress(OSError):
+                request.shutdown(socket.SHUT_RDWR)
 
     def shutdown_request(self, request: Any) -> None:
         """Close a connection, which makes room for another."""
@@ -128,12 +130,6 @@ class PageServer(ThreadingHTTPServer):
         error = sys.exc_info()[1]
         if error is not None and not isinstance(error, ConnectionError | TimeoutError):
             self.complain(error)
-
-
-def end_connection(request: Any) -> None:
-    """Wake the thread that waits for ``request``, which closes it."""
-    with suppress(OSError):  # its thread was faster
-        request.shutdown(socket.SHUT_RDWR)
 
 
 class _Handler(BaseHTTPRequestHandler):
