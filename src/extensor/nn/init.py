@@ -315,14 +315,8 @@ def truncated_normal(
     """
     mass = _normal_cdf((high - mean) / std) - _normal_cdf((low - mean) / std) if std > 0 else 0.0
     if not mass >= _LEAST_MASS:
-        raise value_error(
-            "truncated_normal",
-            f"at least {_LEAST_MASS:.0%} of the normal distribution must lie within the bounds",
-            mean=mean,
-            std=std,
-            low=low,
-            high=high,
-        )
+        wanted = f"at least {_LEAST_MASS:.0%} of the normal distribution must lie within the bounds"
+        raise value_error("truncated_normal", wanted, mean=mean, std=std, low=low, high=high)
     values = random.normal(mean, std, shape, dtype, generator=generator)
     while (count := int((outside := (values < low) | (values > high)).numpy().sum())) > 0:
         values[outside] = random.normal(mean, std, count, values.dtype, generator=generator)

@@ -60,12 +60,10 @@ class Recurrence(Module, Generic[Initial, Last]):
             requirement = f"hx must be a tuple of {self._states} tensors"
             raise type_error(type(self).__name__, requirement, hx=shown(hx))
         states = tuple(self._tensor(state) for state in (hx if self._states > 1 else (hx,)))
-        if [state.shape for state in states] != [shape] * self._states:
-            raise value_error(
-                type(self).__name__,
-                f"hx must be {self._states} of shape {shape}",
-                shapes=[state.shape for state in states],
-            )
+        shapes = [state.shape for state in states]
+        if shapes != [shape] * self._states:
+            requirement = f"hx must be {self._states} of shape {shape}"
+            raise value_error(type(self).__name__, requirement, shapes=shapes)
         return states
 
 

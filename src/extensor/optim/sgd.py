@@ -190,12 +190,8 @@ class SGD(Optimizer):
 
     def _check_options(self, group: Group) -> None:
         if group["nesterov"] and (group["momentum"] <= 0 or group["dampening"] != 0):
-            raise value_error(
-                "SGD",
-                "nesterov needs momentum and no dampening",
-                momentum=group["momentum"],
-                dampening=group["dampening"],
-            )
+            options = {name: group[name] for name in ("momentum", "dampening")}
+            raise value_error("SGD", "nesterov needs momentum and no dampening", **options)
 
     def _used(self, group: Group, state: Sequence[list[Any]]) -> Sequence[list[Any]]:
         return state if group["momentum"] else ([],)
