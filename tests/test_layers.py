@@ -30,7 +30,7 @@ LAYERS = {
     "typing": "core ops",
     "differentiation": "errors arrays core random",
     "gradcheck": "errors arrays core differentiation",
-    "nn": "errors arrays core random ops differentiation",
+    "nn": "errors arrays core random ops typing differentiation",
     "optim": "errors arrays core",
     "amp": "errors arrays core optim",
     "models": "errors arrays core random ops nn",

@@ -43,7 +43,7 @@ def _lists(
 ) -> list[list[np.ndarray]]:
     """Arrays for every role; state is positive, so that roots exist, and wide."""
     lists = []
-    for role in range(update.roles):
+    for role in range(len(update.roles)):
         draw = rng.normal if role < 2 else lambda size=None: rng.uniform(0.1, 2, size)
         kind = np.float32 if role >= 2 and np.dtype(dtype).itemsize == 2 else dtype
         lists.append([np.asarray(draw(size=n)).astype(kind) for n in sizes] if role < used else [])

@@ -129,9 +129,7 @@ def error_text(error: Exception) -> str:
     if isinstance(error, RecursionError):
         return "the input is nested too deeply"
     if isinstance(error, MemoryError):
-        return (
-            f"there is not enough memory ({error})" if str(error) else "there is not enough memory"
-        )
+        return "there is not enough memory" + (f" ({error})" if str(error) else "")
     if not isinstance(error, OSError) or error.strerror is None:
         return str(error)
     if error.filename is None:

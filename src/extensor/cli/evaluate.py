@@ -8,7 +8,6 @@ import sys
 
 from extensor.cli.shared_options import COMMAND, as_changes, read_config
 from extensor.errors.screen import screen_line
-from extensor.experiments.spec import Config
 from extensor.experiments.stored_runs import find_checkpoint, find_run
 from extensor.report.run_records import display_value
 from extensor.train import TrainedModel
@@ -28,16 +27,13 @@ def run(options: argparse.Namespace) -> None:
     else:
         samples = trained.labelled(options.data)
         print(f"{checkpoint}, {options.data}, {len(samples.dataset):,} samples")
-        for line in (*samples.lines, *_training_file_note(options.data, trained.config["data"])):
+        data = trained.config["data"]
+        learned = [os.path.realpath(data[x]) for x in ("train", "validation") if x in data]
+        lines = list(samples.lines)
+        if os.path.realpath(options.data) in learned:
+            lines.append("the run was trained on it, so the scores say little about other data")
+        for line in lines:
             print(f"extensor evaluate: {options.data}: {screen_line(line)}", file=sys.stderr)
         results = trained.evaluate_on(samples)
     for name, value in results.items():
         print(f"test {display_name(name)} {display_value(name, value)}")
-
-
-def _training_file_note(path: str, data: Config) -> list[str]:
-    """A note if the run has learned from this very file."""
-    for name in ("train", "validation"):
-        if name in data and os.path.realpath(path) == os.path.realpath(data[name]):
-            return ["the run was trained on it, so the scores say little about other data"]
-    return []

@@ -95,17 +95,13 @@ class LivePage:
         return Snapshot(f"{head}{script}{end}{tail}", mark, False)
 
     def _renew(self) -> None:
-        seen = self._stamp()
-        if seen is not None and seen != self._seen:
-            self._page = run_page(self._run, None, None)
-            self._seen = seen
-
-    def _stamp(self) -> tuple[int, int] | None:
-        """A value that changes with the log; None before there is one."""
-        if not self._run.machine.exists() or not self._run.log.exists():
-            return None
-        status = self._run.log.stat()
-        return status.st_size, status.st_mtime_ns
+        """Make the page anew if the log has changed, once there is one."""
+        if self._run.machine.exists() and self._run.log.exists():
+            status = self._run.log.stat()
+            seen = status.st_size, status.st_mtime_ns
+            if seen != self._seen:
+                self._page = run_page(self._run, None, None)
+                self._seen = seen
 
     def complain(self, error: BaseException) -> None:
         """Print once that something failed here."""

@@ -115,7 +115,9 @@ class PageServer(ThreadingHTTPServer):
         with self._guard:
             overdue = [request for request, deadline in self._deadlines.items() if now > deadline]
         for request in overdue:
-            end_connection(request)
+            # Its thread, which waits for it, wakes and closes it, unless it was faster.
+            with suppress(OSError):
+                request.shutdown(socket.SHUT_RDWR)
 
     def shutdown_request(self, request: Any) -> None:
         """Close a connection, which makes room for another."""
@@ -128,12 +130,6 @@ class PageServer(ThreadingHTTPServer):
         error = sys.exc_info()[1]
         if error is not None and not isinstance(error, ConnectionError | TimeoutError):
             self.complain(error)
-
-
-def end_connection(request: Any) -> None:
-    """Wake the thread that waits for ``request``, which closes it."""
-    with suppress(OSError):  # its thread was faster
-        request.shutdown(socket.SHUT_RDWR)
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -192,16 +188,13 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header("ETag", f'"{page.mark}"')
             if page.is_last:
                 self.send_header("X-Last", "1")
-        self._send_protection()
-        self.end_headers()
-        self.wfile.write(content)
-
-    def _send_protection(self) -> None:
         self.send_header("Cache-Control", "no-store")
         self.send_header("Content-Security-Policy", self.server.policy)
         self.send_header("Cross-Origin-Resource-Policy", "same-origin")
         self.send_header("Referrer-Policy", "no-referrer")  # the address has the token
         self.send_header("X-Content-Type-Options", "nosniff")
+        self.end_headers()
+        self.wfile.write(content)
 
     def log_message(self, *_: object) -> None:
         """Write nothing: the terminal is for training."""

@@ -233,20 +233,10 @@ def _train(sweep: Sweep, rung: Rung, numbers: list[int], jobs: int, trust: bool)
     threads = max(1, get_num_threads() // min(jobs, len(numbers)))
     # With -P, modules in the present folder cannot hide those of the library.
     python = [sys.executable, "-P", "-m", "extensor_cli", "sweep", f"--resume={sweep.path}"]
-    python += [COMMAND.trust] if trust else []
-    run_side_by_side(
-        [
-            Job(
-                number,
-                [*python, "--trial", str(number), "--until", str(rung.epochs)],
-                sweep.trial(number).path / _OUTPUT,
-            )
-            for number in numbers
-        ],
-        jobs,
-        {**os.environ, "EXTENSOR_NUM_THREADS": str(threads)},
-        done,
-    )
+    python += [f"--until={rung.epochs}", *([COMMAND.trust] if trust else [])]
+    started = [Job(x, [*python, f"--trial={x}"], sweep.trial(x).path / _OUTPUT) for x in numbers]
+    environment = {**os.environ, "EXTENSOR_NUM_THREADS": str(threads)}
+    run_side_by_side(started, jobs, environment, done)
 
 
 def _result_text(sweep: Sweep, result: Result) -> str:

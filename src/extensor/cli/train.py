@@ -112,7 +112,7 @@ def _resume(run: RunFolder, options: argparse.Namespace, workers: Workers) -> No
 def _train(training: Experiment, folder: Path) -> None:
     trainer = training.trainer
     if trainer.workers.is_first:
-        print("\n".join([_first_lines(training), *_change_lines(training)]), flush=True)
+        print("\n".join([*_first_lines(training), *_change_lines(training)]), flush=True)
     shell = _shell_name(training, folder)
     with (
         signal_advice(lambda: _saved_text(training, folder)),
@@ -124,7 +124,7 @@ def _train(training: Experiment, folder: Path) -> None:
     if not is_reporting:
         return
     with signal_advice(lambda: f"during the report; write it with: {PROGRAM} report {shell}"):
-        print(_last_lines(training, folder))
+        print("\n".join(_last_lines(training, folder)))
 
 
 def _saved_text(training: Experiment, folder: Path) -> str:
@@ -144,21 +144,19 @@ def _shell_name(training: Experiment, folder: Path) -> str:
     return quote(str(folder)) + trust_option(training.config)
 
 
-def _first_lines(training: Experiment) -> str:
+def _first_lines(training: Experiment) -> list[str]:
     trainer = training.trainer
     begun = f", from step {trainer.step:,}" if trainer.step else ""
     size = trainer.workers.size
     threads = f"{get_num_threads()} thread{'s' if get_num_threads() != 1 else ''}"
     several = f"{size} workers with {threads} each" if size > 1 else threads
     model = screen_line(training.config["model"]["name"])
-    return "\n".join(
-        [
-            *([] if begun else _shorten(training.lines)),
-            f"{model}: {training.model.num_parameters():,} parameters, {training.config['loss']['name']}, "
-            f"{training.config['optimizer']['name']}; {several}; "
-            f"{_epochs_text(training)}{begun}",
-        ]
-    )
+    return [
+        *([] if begun else _shorten(training.lines)),
+        f"{model}: {training.model.num_parameters():,} parameters, {training.config['loss']['name']}, "
+        f"{training.config['optimizer']['name']}; {several}; "
+        f"{_epochs_text(training)}{begun}",
+    ]
 
 
 def _shorten(lines: list[str]) -> list[str]:
@@ -189,27 +187,25 @@ def _change_lines(training: Experiment) -> list[str]:
     return [*lines, f"learning rate {rate:.6g}"] if lines else []
 
 
-def _last_lines(training: Experiment, folder: Path) -> str:
+def _last_lines(training: Experiment, folder: Path) -> list[str]:
     run = RunFolder(folder)
     records = read_log(run.log)
     place, shell = quote(str(folder)), _shell_name(training, folder)
     example = {"table": "FILE.csv", "series": "FILE.csv", "pictures": "FOLDER", "text": "'Once'"}
-    return "\n".join(
-        [
-            *_plot_lines(of_event(records, "epoch")),
-            *_best_epoch_lines(training, of_event(records, "epoch")),
-            *_result_lines(training, of_event(records, "test")),
-            "",
-            f"run folder  {folder}",
-            *write_pages(training, run),
-            "",
-            "next",
-            f"  {PROGRAM} evaluate {shell}",
-            f"  {PROGRAM} predict {shell} {example.get(training.preparation.kind, 'FILE.npy')}",
-            *_resume_lines(training, shell),
-            f"  cp {place}/config.toml my.toml, change it, then {PROGRAM} train my.toml",
-        ]
-    )
+    return [
+        *_plot_lines(of_event(records, "epoch")),
+        *_best_epoch_lines(training, of_event(records, "epoch")),
+        *_result_lines(training, of_event(records, "test")),
+        "",
+        f"run folder  {folder}",
+        *write_pages(training, run),
+        "",
+        "next",
+        f"  {PROGRAM} evaluate {shell}",
+        f"  {PROGRAM} predict {shell} {example.get(training.preparation.kind, 'FILE.npy')}",
+        *_resume_lines(training, shell),
+        f"  cp {place}/config.toml my.toml, change it, then {PROGRAM} train my.toml",
+    ]
 
 
 def _best_epoch_lines(training: Experiment, epochs: list[Record]) -> list[str]:

@@ -177,15 +177,10 @@ def _run_launcher(command: list[str]) -> tuple[int, int]:
 def _owns_terminal() -> bool:
     """True if there is a terminal whose Ctrl-C this process gets."""
     try:
-        terminal = os.open("/dev/tty", os.O_RDONLY)
+        with open("/dev/tty", "rb", buffering=0) as terminal:
+            return os.tcgetpgrp(terminal.fileno()) == os.getpgrp()
     except OSError:
         return False
-    try:
-        return os.tcgetpgrp(terminal) == os.getpgrp()
-    except OSError:
-        return False
-    finally:
-        os.close(terminal)
 
 
 def _as_arguments(options: argparse.Namespace, names: Iterable[str]) -> list[str]:

@@ -187,7 +187,7 @@ def _explain(
     given = {**dict(zip(parameters.names, args, strict=False)), **kwargs}
     annotations = dict(zip(parameters.names, parameters.annotations, strict=True))
     kinds = [annotations.get(name) for name in given]
-    return explained(parameters.name, list(given), kinds, list(given.values()), error)
+    return explained(parameters.name, given, kinds, error)
 
 
 def dressed(function: Any, written: Callable[..., Any]) -> Any:

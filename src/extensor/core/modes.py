@@ -14,7 +14,7 @@ mode = _native.mode  # ``recording``, ``anomaly``, ``casting``, and the ``epsilo
 
 
 @contextmanager
-def switched(holder: Any, **values: Any) -> Iterator[None]:
+def switched(holder: Any, /, **values: Any) -> Iterator[None]:
     """Let attributes of ``holder`` have these values inside the block."""
     before = {name: getattr(holder, name) for name in values}
     for name, value in values.items():

@@ -58,11 +58,8 @@ def vjp(fn: Callable[..., R], *inputs: TensorLike) -> tuple[R, Callable[..., Any
 
     def pull(*vectors: Any, create_graph: bool = False) -> Any:
         if len(vectors) != len(outputs):
-            raise value_error(
-                "vjp",
-                f"one vector is needed for each of {len(outputs)} outputs",
-                vectors=len(vectors),
-            )
+            requirement = f"one vector is needed for each of {len(outputs)} outputs"
+            raise value_error("vjp", requirement, vectors=len(vectors))
         gradients = _gradients(outputs, aliases, vectors, create_graph)
         return gradients if len(inputs) > 1 else gradients[0]
 
@@ -111,12 +108,8 @@ def jvp(
     given, _ = _as_tuple(inputs)
     directions, _ = _as_tuple(tangents)
     if len(given) != len(directions):
-        raise value_error(
-            "jvp",
-            "tangents must have one entry for each input",
-            inputs=len(given),
-            tangents=len(directions),
-        )
+        requirement = "tangents must have one entry for each input"
+        raise value_error("jvp", requirement, inputs=len(given), tangents=len(directions))
     aliases = _aliases("jvp", given)
     seeds = [x._seed("jvp", direction) for x, direction in zip(aliases, directions, strict=True)]
     outputs, many = _run("jvp", fn, aliases)

@@ -67,9 +67,9 @@ def _is_flag(value: Any) -> bool:
     return isinstance(value, int | np.bool_ | np.integer) and value in (0, 1)
 
 
-def _is_sequence_of(fits: Callable[[Any], bool]) -> Callable[[Any], bool]:
+def _is_sequence_of(fits: Callable[[Any], bool], count: int | None = None) -> Callable[[Any], bool]:
     def check(value: Any) -> bool:
-        return is_nested(value) and all(fits(x) for x in value)
+        return is_nested(value) and count in (None, len(value)) and all(map(fits, value))
 
     return check
 
@@ -79,10 +79,6 @@ def _is_array(value: Any) -> bool:
     if is_nested(value):
         return not any(hasattr(x, "_array") for x in value)
     return isinstance(value, Real | np.ndarray) or any(hasattr(value, name) for name in _ARRAYS)
-
-
-def _is_tensor(value: Any) -> bool:
-    return hasattr(value, "_array")
 
 
 def _is_dataset(value: Any) -> bool:
@@ -106,17 +102,13 @@ _ATOMS: dict[str, Kind] = {
     "bool": ("a bool", _is_flag),
     "str": ("a string", lambda value: isinstance(value, str)),
     "Path": ("a path", lambda value: isinstance(value, PathLike)),
-    "Array": ("a tensor", _is_array),
-    "Indices": ("a tensor", _is_array),
-    "Target": ("a tensor", _is_array),
-    "Tensor": ("a tensor", _is_array),
-    "Tensor itself": ("a tensor", _is_tensor),
+    **dict.fromkeys(("Array", "Indices", "Target", "Tensor"), ("a tensor", _is_array)),
+    "Tensor itself": ("a tensor", lambda value: hasattr(value, "_array")),
     "Arrays": ("a sequence of tensors", lambda value: isinstance(value, list | tuple)),
     "Sequence[Tensor]": ("a sequence of tensors", _is_sequence_of(_is_array)),
     "list[Tensor]": ("a sequence of tensors", _is_sequence_of(_is_array)),
-    "Shape": ("a tuple of ints", _ints),
-    "tuple[int, ...]": ("a tuple of ints", _ints),
-    "tuple[int, int]": ("two ints", lambda value: _ints(value) and len(value) == 2),
+    **dict.fromkeys(("Shape", "tuple[int, ...]"), ("a tuple of ints", _ints)),
+    "tuple[int, int]": ("two ints", _is_sequence_of(_is_int, 2)),
     "Sequence[int]": ("a sequence of ints", _ints),
     "list[int]": ("a list of ints", _ints),
     "Sequence[int | None]": (
@@ -127,14 +119,8 @@ _ATOMS: dict[str, Kind] = {
     "Sequence[Sequence[int]]": ("a sequence of pairs of ints", _is_sequence_of(_ints)),
     "list[float]": ("a list of numbers", _is_sequence_of(is_number)),
     "Sequence[float]": ("a sequence of numbers", _is_sequence_of(is_number)),
-    "tuple[float, float]": (
-        "two numbers",
-        lambda value: _is_sequence_of(is_number)(value) and len(value) == 2,
-    ),
-    "tuple[float, float, float]": (
-        "three numbers",
-        lambda value: _is_sequence_of(is_number)(value) and len(value) == 3,
-    ),
+    "tuple[float, float]": ("two numbers", _is_sequence_of(is_number, 2)),
+    "tuple[float, float, float]": ("three numbers", _is_sequence_of(is_number, 3)),
     "Callable": _CALLABLE,
     "Sequence[Callable[[int], float]]": ("a sequence of functions", _is_sequence_of(callable)),
     "Mapping[str, Any]": ("a dict", lambda value: isinstance(value, Mapping)),
@@ -158,12 +144,9 @@ _ALIASES = {
     "Bound": "float | None",
     "PadWidth": "int | Sequence[int] | Sequence[Sequence[int]]",
     **dict.fromkeys(("Reduction", "DivergenceReduction", "Nonlinearity"), "str"),
-    **dict.fromkeys(("Mode", "PaddingMode"), "str"),
-    **dict.fromkeys(("Scores", "Average"), "str"),
+    **dict.fromkeys(("Mode", "PaddingMode", "Scores", "Average"), "str"),
     **dict.fromkeys(("AnyTask", "ClassTask", "LabelTask", "TokenTask"), "str"),
-    "Fn": "Callable",
-    "Hook": "Callable",
-    "Transform": "Callable",
+    **dict.fromkeys(("Fn", "Hook", "Transform"), "Callable"),
 }
 
 

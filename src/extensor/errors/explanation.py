@@ -7,10 +7,9 @@ Checking all of them in advance would cost every good call, so they are looked a
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
 from inspect import CO_VARARGS
-from types import TracebackType
 from typing import Any, TypeVar
 
 from extensor.errors import index_error, is_ours, marked, shown, type_error, value_error
@@ -57,7 +56,7 @@ def checked(written: Written, read: Callable[[str], str] = str) -> Written:
         op, given = _named_arguments(written, args, kwargs)
         kinds = [read(annotation) for annotation in _annotations(written, given)]
         kinds = ["bool | None" if kind == "bool" else kind for kind in kinds]
-        blamed = _annotation_error(op, list(given), kinds, list(given.values()))
+        blamed = _annotation_error(op, given, kinds)
         if blamed is not None:
             raise blamed
         return explained_too(*args, **kwargs)
@@ -89,11 +88,11 @@ def in_our_words(
         annotations = ["Tensor itself" if x == "Tensor" else x for x in annotations]
     if is_ours(error) and str(error).startswith(f"{op}:") and UNEXPLAINED not in str(error):
         return None
-    blamed = _annotation_error(op, list(given), annotations, list(given.values()))
+    blamed = _annotation_error(op, given, annotations)
     takes_functions = any(takes_function(str(annotation)) for annotation in annotations)
     if blamed is not None or is_ours(error) or takes_functions:
         return blamed
-    return explained(op, list(given), annotations, list(given.values()), error)
+    return explained(op, given, annotations, error)
 
 
 def _of_a_keyword(
@@ -138,31 +137,23 @@ def _annotations(written: Callable[..., Any], given: Iterable[str]) -> list[str]
 
 def _is_about_the_call(error: Exception) -> bool:
     """Whether nothing but our code and what it calls was running when ``error`` was raised."""
-    trace: TracebackType | None = error.__traceback__
-    while trace is not None:
-        module = str(trace.tb_frame.f_globals.get("__name__"))
-        if module.partition(".")[0] not in _OURS_AND_BELOW:
-            return False
-        trace = trace.tb_next
-    return True
+    from traceback import walk_tb  # which only a mistake needs
+
+    modules = (str(frame.f_globals.get("__name__")) for frame, _ in walk_tb(error.__traceback__))
+    return all(module.partition(".")[0] in _OURS_AND_BELOW for module in modules)
 
 
 def explained(
-    op: str,
-    names: Sequence[str],
-    annotations: Sequence[Any],
-    values: Sequence[Any],
-    error: Exception,
+    op: str, given: Mapping[str, Any], annotations: Sequence[Any], error: Exception
 ) -> Exception:
     """The error to raise instead of ``error``, whose text is not ours."""
-    blamed = _annotation_error(op, names, annotations, values)
+    blamed = _annotation_error(op, given, annotations)
     if blamed is not None:
         return blamed
-    given = list(zip(names, values, strict=True))
-    for name, value in given:
+    for name, value in given.items():
         if _is_beyond_64_bits(value):
             return value_error(op, f"{name} must fit 64 bits", **{name: shown(value)})
-    got = {name: shown(value) for name, value in given}
+    got = {name: shown(value) for name, value in given.items()}
     if isinstance(error, ValueError | ArithmeticError):
         return value_error(op, UNEXPLAINED, **got)
     make = index_error if isinstance(error, IndexError) else type_error
@@ -170,10 +161,10 @@ def explained(
 
 
 def _annotation_error(
-    op: str, names: Sequence[str], annotations: Sequence[Any], values: Sequence[Any]
+    op: str, given: Mapping[str, Any], annotations: Sequence[Any]
 ) -> Exception | None:
     """An error for the first argument that is not what its annotation asks for."""
-    for name, annotation, value in zip(names, annotations, values, strict=True):
+    for (name, value), annotation in zip(given.items(), annotations, strict=True):
         wanted = wanted_by(annotation, value)
         if wanted is not None:
             return type_error(op, f"{name} must be {wanted}", **{name: shown(value)})

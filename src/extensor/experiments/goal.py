@@ -106,8 +106,6 @@ def _outputs_asked(spec: ExperimentSpec) -> Any:
     return model.get("num_classes", model.get("outputs", last))
 
 
-
-
 def _task_of_values(targets: TargetFacts) -> TaskChoice:
     if targets.columns > 1:
         if targets.is_truth:

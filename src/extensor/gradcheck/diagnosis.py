@@ -314,9 +314,9 @@ def _confused_inputs(e: Evidence) -> Finding | None:
         (outputs, e.x, "the rule uses the input where the output belongs"),
         (e.x, outputs, "the rule uses the output where the input belongs"),
     ):
-        for basis in (_polynomial, _reciprocal):
+        for powers in ((0, 1, 2), (-1,)):
             with np.errstate(all="ignore"):
-                terms, mistaken = basis(right), basis(used)
+                terms, mistaken = (np.stack([x**p for p in powers], axis=1) for x in (right, used))
             if not (np.all(np.isfinite(terms)) and np.all(np.isfinite(mistaken))):
                 continue
             weights = np.linalg.lstsq(terms, numeric, rcond=None)[0]
@@ -325,14 +325,6 @@ def _confused_inputs(e: Evidence) -> Finding | None:
             ):
                 return Mistake.CONFUSED, text
     return None
-
-
-def _polynomial(values: Any) -> Any:
-    return np.stack([np.ones_like(values), values, values**2], axis=1)
-
-
-def _reciprocal(values: Any) -> Any:
-    return (1 / values)[:, None]
 
 
 def _term(e: Evidence) -> Finding | None:

@@ -13,6 +13,7 @@ import numpy as np
 from extensor.arrays.dtypes import float64, is_floating
 from extensor.core import changes, door, modes
 from extensor.core.op import OPS, Op
+from extensor.core.structures import leaves_in
 from extensor.core.tensor import Tensor, wrap
 from extensor.differentiation.custom_function import GradientShapeError
 from extensor.differentiation.derivatives import gradients_or_none
@@ -121,10 +122,8 @@ class Point:
         """Whether the tape knows a way from the outputs to one input."""
         outputs, inputs = self.call()
         seeds = [wrap(np.ones(y.shape)) for y in outputs]
-        return (
-            _gradients_of(outputs, [inputs[self.checked.index(position)]], seeds, False)[0]
-            is not None
-        )
+        x = inputs[self.checked.index(position)]
+        return _gradients_of(outputs, [x], seeds, False)[0] is not None
 
     def gradient_function(self, rng: np.random.Generator) -> Point:
         """The gradient of a combination of the outputs, by the inputs and the combination."""
@@ -194,8 +193,8 @@ def refuse_kinks(point: Point, margin: float) -> None:
         op = OPS.get(computed.op)
         arrays = computed.inputs if op is None else computed.inputs[: op.arity]
         # Only what comes from the checked inputs moves with them.
-        if any(id(changes.owner(x)) in derived for x in _flat(arrays)):
-            made = [changes.owner(x) for x in _flat([computed.outputs]) if hasattr(x, "dtype")]
+        if any(id(changes.owner(x)) in derived for x in leaves_in(arrays)):
+            made = [changes.owner(x) for x in leaves_in([computed.outputs]) if hasattr(x, "dtype")]
             derived.update({id(owner): owner for owner in made})
             if op is not None and op.kinks is not None:
                 _refuse(op, arrays, computed.inputs[op.arity :], margin)
@@ -211,14 +210,14 @@ def refuse_kinks(point: Point, margin: float) -> None:
 
 def _refuse(op: Op, arrays: Sequence[Any], attributes: Sequence[Any], margin: float) -> None:
     assert op.kinks is not None
-    if any(x.size == 0 for x in _flat(arrays) if hasattr(x, "size")):
+    if any(x.size == 0 for x in leaves_in(arrays) if hasattr(x, "size")):
         return
     with np.errstate(all="ignore"):
         distances = np.asarray(op.kinks(*arrays, *attributes))
     if distances.size == 0 or not np.nanmin(distances, initial=np.inf) < margin:
         return
     index = tuple(int(k) for k in np.unravel_index(np.nanargmin(distances), distances.shape))
-    x = np.asarray(_flat(arrays)[0])
+    x = np.asarray(leaves_in(arrays)[0])
     value = f", value {x[index]:.6g}" if x.shape == distances.shape else ""
     raise CheckFailedError(
         Mistake.KINK,
@@ -226,11 +225,3 @@ def _refuse(op: Op, arrays: Sequence[Any], attributes: Sequence[Any], margin: fl
         f"move the input by more than {margin:.3g}, or pass kinks=False",
         index=index,
     )
-
-
-def _flat(values: Sequence[Any]) -> list[Any]:
-    return [
-        x
-        for value in values
-        for x in (_flat(value) if isinstance(value, list | tuple) else [value])
-    ]

@@ -8,13 +8,7 @@ from extensor.nn.activation import GLU, LeakyReLU, LogSoftmax, PReLU, ReLU, Sigm
 from extensor.nn.activation_hard import Hardsigmoid, Hardswish, Hardtanh, ReLU6
 from extensor.nn.activation_smooth import ELU, GELU, SELU, Mish, SiLU, Softplus, Softsign
 from extensor.nn.attention import MultiHeadAttention, MultiheadAttention
-from extensor.nn.containers import (
-    ModuleDict,
-    ModuleList,
-    ParameterDict,
-    ParameterList,
-    Sequential,
-)
+from extensor.nn.containers import ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
 from extensor.nn.convolution import Conv1d, Conv2d, ConvTranspose1d, ConvTranspose2d
 from extensor.nn.dropout import Dropout, Dropout2d
 from extensor.nn.embedding import Embedding

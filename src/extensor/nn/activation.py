@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from extensor import ops
 from extensor.arrays.dtypes import DType, get_default_dtype
 from extensor.core.creation import full
@@ -15,9 +13,7 @@ from extensor.errors.keywords import DEVICE, also_takes
 from extensor.nn.layer_inputs import in_dtype_of
 from extensor.nn.module import Module
 from extensor.nn.parameter import Parameter
-
-if TYPE_CHECKING:
-    from extensor.typing import TensorLike
+from extensor.typing import TensorLike
 
 
 class Elementwise(Module):

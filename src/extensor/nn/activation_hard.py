@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from extensor import ops
 from extensor.core.tensor import Tensor
 from extensor.errors.keywords import NOTHING, also_takes
 from extensor.nn.activation import Elementwise
 from extensor.nn.module import Module
-
-if TYPE_CHECKING:
-    from extensor.typing import TensorLike
+from extensor.typing import TensorLike
 
 
 class ReLU6(Elementwise):

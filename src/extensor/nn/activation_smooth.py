@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from extensor import ops
 from extensor.core.tensor import Tensor
 from extensor.errors import arguments
 from extensor.nn.activation import Elementwise
 from extensor.nn.module import Module
-
-if TYPE_CHECKING:
-    from extensor.typing import TensorLike
+from extensor.typing import TensorLike
 
 _EXACT_SOFTPLUS = 20.0  # from here on a threshold of PyTorch's hides an overflow, and nothing else
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from math import inf, sqrt
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from extensor import ops
 from extensor.arrays.dtypes import DType, bool_, is_floating
 from extensor.arrays.shapes import Shape
 from extensor.core.creation import asarray, empty, ones
@@ -16,19 +17,7 @@ from extensor.nn.layer_inputs import in_dtype_of
 from extensor.nn.linear import Linear
 from extensor.nn.module import Module
 from extensor.nn.parameter import Parameter
-from extensor.ops import (
-    dropout,
-    linear,
-    matmul,
-    scaled_dot_product_attention,
-    softmax,
-    split,
-    tril,
-    where,
-)
-
-if TYPE_CHECKING:
-    from extensor.typing import DTypeLike, TensorLike
+from extensor.typing import DTypeLike, TensorLike
 
 
 @also_takes(**DEVICE, add_bias_kv=(False,), add_zero_attn=(False,))
@@ -210,11 +199,12 @@ class MultiHeadAttention(Module):
         causal = is_causal and attn_mask is None  # a mask that is given is the causal one
         drops = self.training and self.dropout > 0
         if need_weights or drops:
-            weights = softmax(_apply_mask(matmul(q * (1 / sqrt(q.shape[-1])), k.mT), mask, causal))
-            weights = dropout(weights, self.dropout, drops)
-            attended = matmul(weights, v)
+            scores = ops.matmul(q * (1 / sqrt(q.shape[-1])), k.mT)
+            weights = ops.softmax(_apply_mask(scores, mask, causal))
+            weights = ops.dropout(weights, self.dropout, drops)
+            attended = ops.matmul(weights, v)
         else:
-            attended = scaled_dot_product_attention(q, k, v, mask, causal)
+            attended = ops.scaled_dot_product_attention(q, k, v, mask, causal)
         output = self.out_proj(self._merge_heads(attended, has_batch))
         if not need_weights:
             return output, None
@@ -227,10 +217,10 @@ class MultiHeadAttention(Module):
         query, key, value = (in_dtype_of(self, weights[0], x) for x in (query, key, value))
         if len(weights) == 1:
             if query is key is value:
-                return split(linear(query, weights[0], self.in_proj_bias), 3, axis=-1)
-            weights = split(weights[0], 3)
-        biases = (None,) * 3 if self.in_proj_bias is None else split(self.in_proj_bias, 3)
-        return map(linear, (query, key, value), weights, biases)
+                return ops.split(ops.linear(query, weights[0], self.in_proj_bias), 3, axis=-1)
+            weights = ops.split(weights[0], 3)
+        biases = (None,) * 3 if self.in_proj_bias is None else ops.split(self.in_proj_bias, 3)
+        return map(ops.linear, (query, key, value), weights, biases)
 
     def _heads(self, x: Tensor) -> Tensor:
         """From either layout of sequences to (batch, heads, length, size of a head)."""
@@ -242,11 +232,10 @@ class MultiHeadAttention(Module):
     def _merge_heads(self, x: Tensor, has_batch: bool) -> Tensor:
         """Back from (batch, heads, length, size of a head) to the layout of the input."""
         batch, _, length, _ = x.shape
-        if not has_batch:
-            return x.permute((0, 2, 1, 3)).reshape(length, self.embed_dim)
-        if self.batch_first:
-            return x.permute((0, 2, 1, 3)).reshape(batch, length, self.embed_dim)
-        return x.permute((2, 0, 1, 3)).reshape(length, batch, self.embed_dim)
+        if has_batch and not self.batch_first:
+            return x.permute((2, 0, 1, 3)).reshape(length, batch, self.embed_dim)
+        sizes = (batch, length) if has_batch else (length,)
+        return x.permute((0, 2, 1, 3)).reshape(*sizes, self.embed_dim)
 
 
 MultiheadAttention = MultiHeadAttention
@@ -269,7 +258,7 @@ def _joined_mask(
         return None
     if all(mask.dtype == bool_ for mask in masks):
         return ~(masks[0] if len(masks) == 1 else masks[0] | masks[1])
-    added = [where(mask, -inf, 0.0) if mask.dtype == bool_ else mask for mask in masks]
+    added = [ops.where(mask, -inf, 0.0) if mask.dtype == bool_ else mask for mask in masks]
     return (added[0] if len(added) == 1 else added[0] + added[1]).astype(dtype)
 
 
@@ -287,7 +276,7 @@ def _check_mask(name: str, mask: Any, *shapes: Shape) -> Tensor:
 
 def _apply_mask(scores: Tensor, mask: Tensor | None, causal: bool) -> Tensor:
     if causal:
-        scores = where(tril(ones(scores.shape[-2:], bool_)), scores, -inf)
+        scores = ops.where(ops.tril(ones(scores.shape[-2:], bool_)), scores, -inf)
     if mask is None:
         return scores
-    return where(mask, scores, -inf) if mask.dtype == bool_ else scores + mask
+    return ops.where(mask, scores, -inf) if mask.dtype == bool_ else scores + mask

@@ -28,11 +28,8 @@ class _Held(Module, Generic[Item]):
         if self._kind is Parameter and isinstance(value, Tensor):
             value = value if isinstance(value, Parameter) else Parameter(value.detach())
         if not isinstance(value, self._kind):
-            raise type_error(
-                type(self).__name__,
-                f"an item must be a {self._kind.__name__}",
-                item=type(value).__name__,
-            )
+            requirement = f"an item must be a {self._kind.__name__}"
+            raise type_error(type(self).__name__, requirement, item=type(value).__name__)
         return value
 
     def __len__(self) -> int:
@@ -149,11 +146,8 @@ class _HeldInOrder(_Held[Item]):
         try:
             return names[place]
         except IndexError:
-            raise index_error(
-                type(self).__name__,
-                f"index must be in [{-len(names)}, {len(names) - 1}]",
-                index=index,
-            ) from None
+            requirement = f"index must be in [{-len(names)}, {len(names) - 1}]"
+            raise index_error(type(self).__name__, requirement, index=index) from None
 
     def _place(self, index: Any) -> int:
         try:

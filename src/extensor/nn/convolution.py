@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from operator import index
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from extensor.arrays.dtypes import DType
 from extensor.arrays.shapes import Shape
@@ -18,9 +18,7 @@ from extensor.nn.parameter import Parameter
 from extensor.ops import conv1d, conv2d, conv_transpose1d, conv_transpose2d, pad
 from extensor.ops.convolution import Padding
 from extensor.ops.windows import Ints
-
-if TYPE_CHECKING:
-    from extensor.typing import TensorLike
+from extensor.typing import TensorLike
 
 PaddingMode = Literal["zeros", "reflect", "replicate", "circular"]
 PADDING_MODES = ("zeros", "reflect", "replicate", "circular")
@@ -47,11 +45,8 @@ class _Convolution(Module):
         dtype: DType = None,
     ) -> None:
         if padding_mode not in PADDING_MODES:
-            raise value_error(
-                type(self).__name__,
-                f"padding_mode must be one of {', '.join(PADDING_MODES)}",
-                padding_mode=padding_mode,
-            )
+            requirement = f"padding_mode must be one of {', '.join(PADDING_MODES)}"
+            raise value_error(type(self).__name__, requirement, padding_mode=padding_mode)
         self.in_channels = in_channels
         self.out_channels = out_channels
         self.kernel_size = kernel_size
@@ -80,19 +75,19 @@ class _Convolution(Module):
                 )
         return self.out_channels, self.in_channels // self.groups
 
-    def _pad(self, x: Any) -> tuple[Any, Any]:
-        """The input, and the zeros the convolution still has to add."""
-        x = in_dtype_of(self, self.weight, x)
-        if self.padding_mode == "zeros" or self.padding == "valid":
-            return x, self.padding
-        if self.padding == "same":
-            kernel, dilation = _each(self.kernel_size, self._axes), _each(self.dilation, self._axes)
-            reaches = [d * (k - 1) for d, k in zip(dilation, kernel, strict=True)]
-            widths = [(reach // 2, reach - reach // 2) for reach in reaches]
-        else:
-            widths = [(width, width) for width in _each(self.padding, self._axes)]
-        x = asarray(x)
-        return pad(x, [*[(0, 0)] * (x.ndim - self._axes), *widths], self.padding_mode), 0
+    def _arguments(self, x: Any) -> tuple[Any, ...]:
+        """The arguments of the op: zeros are its own to add, other values are padded here."""
+        x, padding = in_dtype_of(self, self.weight, x), self.padding
+        if self.padding_mode != "zeros" and padding != "valid":
+            if padding == "same":
+                sizes = (_each(size, self._axes) for size in (self.kernel_size, self.dilation))
+                reaches = [d * (k - 1) for k, d in zip(*sizes, strict=True)]
+                widths = [(reach // 2, reach - reach // 2) for reach in reaches]
+            else:
+                widths = [(width, width) for width in _each(padding, self._axes)]
+            x, padding = asarray(x), 0
+            x = pad(x, [*[(0, 0)] * (x.ndim - self._axes), *widths], self.padding_mode)
+        return x, self.weight, self.bias, self.stride, padding, self.dilation, self.groups
 
 
 def _each(value: Any, axes: int) -> Shape:
@@ -191,8 +186,7 @@ class Conv1d(_Convolution):
         Tensor, (batch, out_channels, out_length)
             The result, without the batch axis if ``x`` has none.
         """
-        x, zeros = self._pad(x)
-        return conv1d(x, self.weight, self.bias, self.stride, zeros, self.dilation, self.groups)
+        return conv1d(*self._arguments(x))
 
 
 class Conv2d(_Convolution):
@@ -290,8 +284,7 @@ class Conv2d(_Convolution):
         Tensor, (batch, out_channels, out_height, out_width)
             The result, without the batch axis if ``x`` has none.
         """
-        x, zeros = self._pad(x)
-        return conv2d(x, self.weight, self.bias, self.stride, zeros, self.dilation, self.groups)
+        return conv2d(*self._arguments(x))
 
 
 @also_takes(**DEVICE, padding_mode=("zeros",))
@@ -320,13 +313,14 @@ class _TransposedConvolution(_Convolution):
         super()._channels()
         return self.in_channels, self.out_channels // self.groups
 
-    def _check_output_size(self, output_size: Any) -> None:
+    def _arguments(self, x: Any, output_size: Any = None) -> tuple[Any, ...]:
+        """The arguments of the op."""
         if output_size is not None:
             requirement = "output_size must be None (output_padding of the constructor sets it)"
             raise value_error(type(self).__name__, requirement, output_size=output_size)
-
-    def _options(self) -> tuple[Any, ...]:
-        return self.stride, self.padding, self.output_padding, self.groups, self.dilation
+        x = in_dtype_of(self, self.weight, x)
+        options = (self.stride, self.padding, self.output_padding, self.groups, self.dilation)
+        return x, self.weight, self.bias, *options
 
 
 class ConvTranspose1d(_TransposedConvolution):
@@ -417,9 +411,7 @@ class ConvTranspose1d(_TransposedConvolution):
         Tensor, (batch, out_channels, out_length)
             The result, without the batch axis if ``x`` has none.
         """
-        self._check_output_size(output_size)
-        x = in_dtype_of(self, self.weight, x)
-        return conv_transpose1d(x, self.weight, self.bias, *self._options())
+        return conv_transpose1d(*self._arguments(x, output_size))
 
 
 class ConvTranspose2d(_TransposedConvolution):
@@ -513,6 +505,4 @@ class ConvTranspose2d(_TransposedConvolution):
         Tensor, (batch, out_channels, out_height, out_width)
             The result, without the batch axis if ``x`` has none.
         """
-        self._check_output_size(output_size)
-        x = in_dtype_of(self, self.weight, x)
-        return conv_transpose2d(x, self.weight, self.bias, *self._options())
+        return conv_transpose2d(*self._arguments(x, output_size))

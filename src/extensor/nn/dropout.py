@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from extensor.core.creation import asarray
 from extensor.core.tensor import Tensor
 from extensor.errors import value_error
 from extensor.nn.module import Module
 from extensor.ops import dropout, dropout2d
-
-if TYPE_CHECKING:
-    from extensor.typing import TensorLike
+from extensor.typing import TensorLike
 
 
 class _Dropout(Module):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from operator import index
-from typing import TYPE_CHECKING
 
 from extensor.arrays.dtypes import DType
 from extensor.core.creation import empty
@@ -15,9 +14,7 @@ from extensor.nn import init
 from extensor.nn.module import Module
 from extensor.nn.parameter import Parameter
 from extensor.ops import embedding
-
-if TYPE_CHECKING:
-    from extensor.typing import TensorLike
+from extensor.typing import TensorLike
 
 
 @also_takes(**DEVICE, **LOOKED_UP, _weight=NOTHING, _freeze=(False,))
@@ -78,11 +75,8 @@ class Embedding(Module):
         self.embedding_dim = embedding_dim
         if padding_idx is not None:
             if not -num_embeddings <= padding_idx < num_embeddings:
-                raise value_error(
-                    "Embedding",
-                    f"padding_idx must be in [{-num_embeddings}, {num_embeddings - 1}]",
-                    padding_idx=padding_idx,
-                )
+                requirement = f"padding_idx must be in [{-num_embeddings}, {num_embeddings - 1}]"
+                raise value_error("Embedding", requirement, padding_idx=padding_idx)
             padding_idx = index(padding_idx) % num_embeddings
         self.padding_idx = padding_idx
         self.weight = Parameter(empty((num_embeddings, embedding_dim), dtype))

@@ -5,7 +5,7 @@ The functions with an underscore have PyTorch's arguments. All draw from ``ex.ra
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import erf, inf, prod, sqrt
 from typing import Any
 
@@ -315,14 +315,8 @@ def truncated_normal(
     """
     mass = _normal_cdf((high - mean) / std) - _normal_cdf((low - mean) / std) if std > 0 else 0.0
     if not mass >= _LEAST_MASS:
-        raise value_error(
-            "truncated_normal",
-            f"at least {_LEAST_MASS:.0%} of the normal distribution must lie within the bounds",
-            mean=mean,
-            std=std,
-            low=low,
-            high=high,
-        )
+        wanted = f"at least {_LEAST_MASS:.0%} of the normal distribution must lie within the bounds"
+        raise value_error("truncated_normal", wanted, mean=mean, std=std, low=low, high=high)
     values = random.normal(mean, std, shape, dtype, generator=generator)
     while (count := int((outside := (values < low) | (values > high)).numpy().sum())) > 0:
         values[outside] = random.normal(mean, std, count, values.dtype, generator=generator)
@@ -371,8 +365,7 @@ def trunc_normal_(
     >>> ex.nn.init.trunc_normal_(ex.empty((2, 3)), std=0.02).shape
     (2, 3)
     """
-    made = truncated_normal(tensor.shape, tensor.dtype, mean, std, a, b, generator)
-    return _fill(tensor, made)
+    return _fill(tensor, truncated_normal(tensor.shape, tensor.dtype, mean, std, a, b, generator))
 
 
 @checked
@@ -610,8 +603,7 @@ def xavier_uniform_(
     >>> bool(abs(ex.nn.init.xavier_uniform_(layer.weight)).max() <= 1.0)
     True
     """
-    fans = calculate_fans(tensor.shape)
-    return _fill(tensor, xavier_uniform(*fans, tensor.shape, tensor.dtype, gain, generator))
+    return _fill_by_fans(tensor, xavier_uniform, gain, generator)
 
 
 @checked
@@ -694,8 +686,7 @@ def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Generator | Non
     >>> ex.nn.init.xavier_normal_(ex.empty((4, 2))).shape
     (4, 2)
     """
-    fans = calculate_fans(tensor.shape)
-    return _fill(tensor, xavier_normal(*fans, tensor.shape, tensor.dtype, gain, generator))
+    return _fill_by_fans(tensor, xavier_normal, gain, generator)
 
 
 @checked
@@ -799,9 +790,7 @@ def kaiming_uniform_(
     >>> ex.nn.init.kaiming_uniform_(layer.weight, nonlinearity="relu").shape
     (8, 3, 3, 3)
     """
-    fans = calculate_fans(tensor.shape)
-    made = kaiming_uniform(*fans, tensor.shape, tensor.dtype, a, mode, nonlinearity, generator)
-    return _fill(tensor, made)
+    return _fill_by_fans(tensor, kaiming_uniform, a, mode, nonlinearity, generator)
 
 
 @checked
@@ -901,9 +890,7 @@ def kaiming_normal_(
     >>> ex.nn.init.kaiming_normal_(ex.empty((4, 6)), mode="fan_out").shape
     (4, 6)
     """
-    fans = calculate_fans(tensor.shape)
-    made = kaiming_normal(*fans, tensor.shape, tensor.dtype, a, mode, nonlinearity, generator)
-    return _fill(tensor, made)
+    return _fill_by_fans(tensor, kaiming_normal, a, mode, nonlinearity, generator)
 
 
 @checked
@@ -1009,6 +996,11 @@ def _fill(tensor: Tensor, values: Any) -> Tensor:
     with no_grad():
         tensor[...] = values
     return tensor
+
+
+def _fill_by_fans(tensor: Tensor, make: Callable[..., Tensor], *options: Any) -> Tensor:
+    fans = calculate_fans(tensor.shape)
+    return _fill(tensor, make(*fans, tensor.shape, tensor.dtype, *options))
 
 
 def _normal_cdf(x: float) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import sqrt
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from extensor.arrays.dtypes import DType
 from extensor.core.creation import empty
@@ -14,9 +14,7 @@ from extensor.nn.layer_inputs import in_dtype_of
 from extensor.nn.module import Module
 from extensor.nn.parameter import Parameter
 from extensor.ops import flatten, linear
-
-if TYPE_CHECKING:
-    from extensor.typing import TensorLike
+from extensor.typing import TensorLike
 
 
 @also_takes(**DEVICE)

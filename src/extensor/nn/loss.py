@@ -6,17 +6,13 @@ with the module.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from extensor import ops
 from extensor.core.creation import asarray
 from extensor.core.tensor import Tensor
 from extensor.errors.keywords import REDUCED, also_takes
 from extensor.nn.module import Module
 from extensor.ops.loss import DivergenceReduction, Reduction
-
-if TYPE_CHECKING:
-    from extensor.typing import TensorLike
+from extensor.typing import TensorLike
 
 
 @also_takes(**REDUCED)

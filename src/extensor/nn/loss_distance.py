@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from extensor import ops
 from extensor.core.tensor import Tensor
 from extensor.errors.keywords import REDUCED, also_takes
 from extensor.nn.loss import Loss
 from extensor.ops.loss import Reduction
-
-if TYPE_CHECKING:
-    from extensor.typing import TensorLike
+from extensor.typing import TensorLike
 
 
 @also_takes(**REDUCED, eps=(1e-6, 0.0))

@@ -14,18 +14,14 @@ from extensor.core.door import watchers
 from extensor.core.handle import HookHandle
 from extensor.core.tensor import Tensor, forget_gradients
 from extensor.errors import arguments, shown, type_error, value_error
-from extensor.errors.explanation import (
-    checked,
-    explaining,
-    wrap_constructor,
-)
+from extensor.errors.explanation import checked, explaining, wrap_constructor
 from extensor.errors.torch_names import CPU
 from extensor.nn.failure import add_to_path, in_words_of_ours
 from extensor.nn.hooks import Hooks, call_watched, call_with_hooks
 from extensor.nn.layer_inputs import by_position
 from extensor.nn.parameter import Parameter
 from extensor.nn.representation import arguments_shown, nested
-from extensor.nn.state_dict import KeyDifference, copy_state, prepare_copy
+from extensor.nn.state_dict import KeyDifference, prepare_copy
 from extensor.nn.summary import Summary, summarize
 from extensor.ops.casting import cast
 
@@ -135,11 +131,8 @@ class Module:
         present = self.__dict__.get(name)
         for kind in (Parameter, Module):
             if isinstance(present, kind) and not (value is None or isinstance(value, kind)):
-                raise type_error(
-                    type(self).__name__,
-                    f"{name} must be a {kind.__name__} or None",
-                    **{name: type(value).__name__},
-                )
+                requirement = f"{name} must be a {kind.__name__} or None"
+                raise type_error(type(self).__name__, requirement, **{name: type(value).__name__})
         # Here and not when modules are walked: the mistake is found where it is made.
         if isinstance(value, Module):
             self._refuse_cycle(name, value)
@@ -454,7 +447,12 @@ class Module:
             If keys differ and ``strict`` is set, or if a shape or a dtype does not fit.
         """
         strict = arguments.flag(f"{type(self).__name__}.load_state_dict", "strict", strict)
-        return copy_state(type(self).__name__, self.state_dict(), state_dict, strict)
+        # In two steps, so that several modules and optimizers can be loaded all or none.
+        difference, commit = prepare_copy(
+            type(self).__name__, self.state_dict(), state_dict, strict
+        )
+        commit()
+        return difference
 
     def _prepared_state(self, state_dict: Mapping[str, Any]) -> Callable[[], None]:
         """A function that takes over ``state_dict``, which has been checked to fit."""
@@ -758,12 +756,8 @@ class Module:
 
     @recursive_repr()
     def __repr__(self) -> str:
-        children = [(name, child) for name, child in vars(self).items() if _is_module(child)]
+        children = [(name, x) for name, x in vars(self).items() if isinstance(x, Module)]
         return nested(f"{type(self).__name__}({self.extra_repr()}", children)
-
-
-def _is_module(value: Any) -> bool:
-    return isinstance(value, Module)
 
 
 def _is_parameter(module: Module, name: str, value: Any) -> bool:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from extensor import ops
 from extensor.arrays.dtypes import DType
 from extensor.arrays.shapes import target
 from extensor.core.creation import ones, zeros
@@ -14,14 +14,7 @@ from extensor.errors.keywords import DEVICE, also_takes
 from extensor.nn.layer_inputs import in_dtype_of
 from extensor.nn.module import Module
 from extensor.nn.parameter import Parameter
-from extensor.ops import (
-    group_norm,
-    layer_norm,
-    rms_norm,
-)
-
-if TYPE_CHECKING:
-    from extensor.typing import TensorLike
+from extensor.typing import TensorLike
 
 
 @also_takes(**DEVICE)
@@ -122,7 +115,7 @@ class GroupNorm(Module):
             The normalized values, in the shape of ``x``.
         """
         x = in_dtype_of(self, self.weight, x)
-        return group_norm(x, self.num_groups, self.weight, self.bias, self.eps)
+        return ops.group_norm(x, self.num_groups, self.weight, self.bias, self.eps)
 
 
 @also_takes(**DEVICE)
@@ -215,7 +208,7 @@ class LayerNorm(Module):
             The normalized values, in the shape of ``x``.
         """
         x = in_dtype_of(self, self.weight, x)
-        return layer_norm(x, self.normalized_shape, self.weight, self.bias, self.eps)
+        return ops.layer_norm(x, self.normalized_shape, self.weight, self.bias, self.eps)
 
 
 @also_takes(**DEVICE)
@@ -299,4 +292,4 @@ class RMSNorm(Module):
             The normalized values, in the shape of ``x``.
         """
         x = in_dtype_of(self, self.weight, x)
-        return rms_norm(x, self.normalized_shape, self.weight, self.eps)
+        return ops.rms_norm(x, self.normalized_shape, self.weight, self.eps)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from extensor import ops
 from extensor.arrays.dtypes import DType
 from extensor.core.creation import asarray, ones, zeros
 from extensor.core.tensor import Tensor
@@ -13,17 +14,10 @@ from extensor.nn.layer_inputs import in_dtype_of
 from extensor.nn.module import Module
 from extensor.nn.parameter import Parameter
 from extensor.nn.synchronised import adding, note_moved, synchronised_batch_norm
-from extensor.ops import (
-    batch_norm,
-    instance_norm,
-    squeeze,
-    unsqueeze,
-)
-
-if TYPE_CHECKING:
-    from extensor.typing import TensorLike
+from extensor.typing import TensorLike
 
 
+@also_takes(**DEVICE)
 class _ByChannel(Module):
     """The base of BatchNorm and InstanceNorm: a weight, a bias and running statistics by channel."""
 
@@ -35,12 +29,13 @@ class _ByChannel(Module):
     def __init__(
         self,
         num_features: int,
-        eps: float,
-        momentum: float | None,
-        affine: bool,
-        track_running_stats: bool,
-        bias: bool,
-        dtype: DType,
+        eps: float = 1e-5,
+        momentum: float | None = 0.1,
+        affine: bool = True,
+        track_running_stats: bool = True,
+        *,
+        bias: bool = True,
+        dtype: DType = None,
     ) -> None:
         self.num_features = num_features
         self.eps = eps
@@ -72,21 +67,7 @@ class _ByChannel(Module):
             note_moved(self)
 
 
-@also_takes(**DEVICE)
 class _BatchNorm(_ByChannel):
-    def __init__(
-        self,
-        num_features: int,
-        eps: float = 1e-5,
-        momentum: float | None = 0.1,
-        affine: bool = True,
-        track_running_stats: bool = True,
-        *,
-        bias: bool = True,
-        dtype: DType = None,
-    ) -> None:
-        super().__init__(num_features, eps, momentum, affine, track_running_stats, bias, dtype)
-
     def forward(self, x: TensorLike) -> Tensor:
         """Normalize each channel of ``x``.
 
@@ -111,7 +92,7 @@ class _BatchNorm(_ByChannel):
                 checked, running, self.weight, self.bias, share, self.eps, added
             )
         else:
-            output = batch_norm(checked, *running, self.weight, self.bias, own, share, self.eps)
+            output = ops.batch_norm(checked, *running, self.weight, self.bias, own, share, self.eps)
         self.num_batches_tracked = counted  # only now: a batch that failed does not count
         self._note_moved()
         return output
@@ -372,7 +353,8 @@ class InstanceNorm2d(_ByChannel):
         bias: bool = True,
         dtype: DType = None,
     ) -> None:
-        super().__init__(num_features, eps, momentum, affine, track_running_stats, bias, dtype)
+        options = (eps, momentum, affine, track_running_stats)
+        super().__init__(num_features, *options, bias=bias, dtype=dtype)
 
     def forward(self, x: TensorLike) -> Tensor:
         """Normalize each channel of each picture.
@@ -389,12 +371,14 @@ class InstanceNorm2d(_ByChannel):
         """
         x = asarray(x)
         if x.ndim == 3 and x.shape[0] == self.num_features:
-            return squeeze(self._normalize(unsqueeze(x, 0)), 0)
+            return ops.squeeze(self._normalize(ops.unsqueeze(x, 0)), 0)
         return self._normalize(self._check_input(x))
 
     def _normalize(self, x: Tensor) -> Tensor:
         running = self.running_mean, self.running_var
         own = self._is_normalized_by_itself()
-        output = instance_norm(x, *running, self.weight, self.bias, own, self.momentum, self.eps)
+        output = ops.instance_norm(
+            x, *running, self.weight, self.bias, own, self.momentum, self.eps
+        )
         self._note_moved()
         return output

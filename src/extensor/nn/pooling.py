@@ -2,24 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from extensor import ops
 from extensor.core.tensor import Tensor
 from extensor.errors.keywords import also_takes
 from extensor.nn.module import Module
-from extensor.ops import (
-    adaptive_avg_pool1d,
-    adaptive_avg_pool2d,
-    avg_pool1d,
-    avg_pool2d,
-    max_pool1d,
-    max_pool2d,
-)
 from extensor.ops.pooling_average import Sizes
 from extensor.ops.windows import Ints
-
-if TYPE_CHECKING:
-    from extensor.typing import TensorLike
+from extensor.typing import TensorLike
 
 
 @also_takes(return_indices=(False,))
@@ -101,7 +90,7 @@ class MaxPool1d(_MaxPool):
         Tensor, (batch, channels, out_length)
             The result, without the batch axis if ``x`` has none.
         """
-        return max_pool1d(x, *self._options())
+        return ops.max_pool1d(x, *self._options())
 
 
 class MaxPool2d(_MaxPool):
@@ -164,7 +153,7 @@ class MaxPool2d(_MaxPool):
         Tensor, (batch, channels, out_height, out_width)
             The result, without the batch axis if ``x`` has none.
         """
-        return max_pool2d(x, *self._options())
+        return ops.max_pool2d(x, *self._options())
 
 
 class _AvgPool(Module):
@@ -243,7 +232,7 @@ class AvgPool1d(_AvgPool):
         Tensor, (batch, channels, out_length)
             The result, without the batch axis if ``x`` has none.
         """
-        return avg_pool1d(x, *self._options())
+        return ops.avg_pool1d(x, *self._options())
 
 
 class AvgPool2d(_AvgPool):
@@ -319,7 +308,7 @@ class AvgPool2d(_AvgPool):
         Tensor, (batch, channels, out_height, out_width)
             The result, without the batch axis if ``x`` has none.
         """
-        return avg_pool2d(x, *self._options(), self.divisor_override)
+        return ops.avg_pool2d(x, *self._options(), self.divisor_override)
 
 
 class _AdaptiveAvgPool(Module):
@@ -373,7 +362,7 @@ class AdaptiveAvgPool1d(_AdaptiveAvgPool):
         Tensor, (batch, channels, out_length)
             The result, without the batch axis if ``x`` has none.
         """
-        return adaptive_avg_pool1d(x, self.output_size)
+        return ops.adaptive_avg_pool1d(x, self.output_size)
 
 
 class AdaptiveAvgPool2d(_AdaptiveAvgPool):
@@ -423,4 +412,4 @@ class AdaptiveAvgPool2d(_AdaptiveAvgPool):
         Tensor, (batch, channels, out_height, out_width)
             The result, without the batch axis if ``x`` has none.
         """
-        return adaptive_avg_pool2d(x, self.output_size)
+        return ops.adaptive_avg_pool2d(x, self.output_size)

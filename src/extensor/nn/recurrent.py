@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import sqrt
-from typing import TYPE_CHECKING, Any
+from typing import Any, Generic, TypeVar
 
 from extensor.arrays.dtypes import DType
 from extensor.arrays.shapes import Shape
@@ -18,11 +18,11 @@ from extensor.nn.module import Module
 from extensor.nn.parameter import Parameter
 from extensor.ops import concatenate, dropout, flip, gru, lstm, rnn, stack
 from extensor.ops.recurrent import NONLINEARITIES, Nonlinearity
-
-if TYPE_CHECKING:
-    from extensor.typing import TensorLike
+from extensor.typing import TensorLike
 
 States = tuple[Tensor, ...]
+Initial = TypeVar("Initial")  # what a call may be given to begin with
+Last = TypeVar("Last")  # and the same as it is in the end
 
 
 def checked_nonlinearity(name: str, nonlinearity: Nonlinearity) -> Nonlinearity:
@@ -35,7 +35,7 @@ def checked_nonlinearity(name: str, nonlinearity: Nonlinearity) -> Nonlinearity:
 MOST_LAYERS = 10_000  # more are a slip, and would be made one by one for hours
 
 
-class Recurrence(Module):
+class Recurrence(Module, Generic[Initial, Last]):
     """The base of layers and cells: initial weights, and the states given to a call."""
 
     _gates: int
@@ -60,17 +60,15 @@ class Recurrence(Module):
             requirement = f"hx must be a tuple of {self._states} tensors"
             raise type_error(type(self).__name__, requirement, hx=shown(hx))
         states = tuple(self._tensor(state) for state in (hx if self._states > 1 else (hx,)))
-        if [state.shape for state in states] != [shape] * self._states:
-            raise value_error(
-                type(self).__name__,
-                f"hx must be {self._states} of shape {shape}",
-                shapes=[state.shape for state in states],
-            )
+        shapes = [state.shape for state in states]
+        if shapes != [shape] * self._states:
+            requirement = f"hx must be {self._states} of shape {shape}"
+            raise value_error(type(self).__name__, requirement, shapes=shapes)
         return states
 
 
 @also_takes(**DEVICE, proj_size=(0,))
-class _Layers(Recurrence):
+class _Layers(Recurrence[Initial, Last]):
     """Layers and directions of one recurrence, which a subclass gives as ``_run``.
 
     The weights of layer k are ``weight_ih_lk`` (gates * hidden_size, inputs), ``weight_hh_lk``
@@ -128,7 +126,7 @@ class _Layers(Recurrence):
         """One layer in one direction over (time, batch, inputs): the outputs, the last states."""
         raise NotImplementedError
 
-    def forward(self, x: TensorLike, hx: Any = None) -> tuple[Tensor, Any]:
+    def forward(self, x: TensorLike, hx: Initial | None = None) -> tuple[Tensor, Last]:
         """Run all layers over a sequence.
 
         Parameters
@@ -186,7 +184,7 @@ class _Layers(Recurrence):
 
 
 @also_takes(**DEVICE, proj_size=(0,))
-class RNN(_Layers):
+class RNN(_Layers[TensorLike, Tensor]):
     """Recurrent layers of Elman's kind, on top of each other and in one or both directions.
 
     Each step computes::
@@ -278,17 +276,13 @@ class RNN(_Layers):
         options = (bias, batch_first, dropout, bidirectional)
         super().__init__(input_size, hidden_size, num_layers, *options, dtype=dtype)
 
-    if TYPE_CHECKING:
-
-        def forward(self, x: TensorLike, hx: TensorLike | None = None) -> tuple[Tensor, Tensor]: ...
-
     def _run(self, x: Tensor, states: States, weights: list[Parameter]) -> tuple[Tensor, States]:
         run: Callable[..., Tensor] = rnn  # with or without biases, which a list does not tell
         output = run(x, *states, *weights, nonlinearity=self.nonlinearity)
         return output, (output[-1],)
 
 
-class GRU(_Layers):
+class GRU(_Layers[TensorLike, Tensor]):
     """Gated recurrent units, on top of each other and in one or both directions.
 
     Each step computes::
@@ -368,16 +362,12 @@ class GRU(_Layers):
 
     _gates = 3
 
-    if TYPE_CHECKING:
-
-        def forward(self, x: TensorLike, hx: TensorLike | None = None) -> tuple[Tensor, Tensor]: ...
-
     def _run(self, x: Tensor, states: States, weights: list[Parameter]) -> tuple[Tensor, States]:
         output = gru(x, *states, *weights)
         return output, (output[-1],)
 
 
-class LSTM(_Layers):
+class LSTM(_Layers[tuple[TensorLike, TensorLike], tuple[Tensor, Tensor]]):
     """Long short-term memory, in layers on top of each other and in one or both directions.
 
     Each step computes::
@@ -461,12 +451,6 @@ class LSTM(_Layers):
 
     _gates = 4
     _states = 2
-
-    if TYPE_CHECKING:
-
-        def forward(
-            self, x: TensorLike, hx: tuple[TensorLike, TensorLike] | None = None
-        ) -> tuple[Tensor, tuple[Tensor, Tensor]]: ...
 
     def _run(self, x: Tensor, states: States, weights: list[Parameter]) -> tuple[Tensor, States]:
         output, cell = lstm(x, *states, *weights)

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from extensor.arrays.dtypes import DType
 from extensor.core.creation import empty
 from extensor.core.tensor import Tensor
 from extensor.errors.keywords import DEVICE, also_takes
 from extensor.nn.parameter import Parameter
-from extensor.nn.recurrent import Recurrence, checked_nonlinearity
+from extensor.nn.recurrent import Initial, Last, Recurrence, checked_nonlinearity
 from extensor.ops import gru_cell, lstm_cell, rnn_cell
 from extensor.ops.recurrent import Nonlinearity
-
-if TYPE_CHECKING:
-    from extensor.typing import TensorLike
+from extensor.typing import TensorLike
 
 
 @also_takes(**DEVICE)
-class _Cell(Recurrence):
+class _Cell(Recurrence[Initial, Last]):
     """Weights ``weight_ih`` (gates * hidden_size, input_size) and ``weight_hh``, and two biases."""
 
     _first_weight = "weight_ih"
@@ -39,10 +37,10 @@ class _Cell(Recurrence):
         self.bias_hh = Parameter(empty((rows,), dtype)) if bias else None
         self.reset_parameters()
 
-    def _step(self, x: Tensor, *states: Tensor) -> Any:
+    def _step(self, x: Tensor, *states: Tensor) -> Last:
         raise NotImplementedError
 
-    def forward(self, x: TensorLike, hx: Any = None) -> Any:
+    def forward(self, x: TensorLike, hx: Initial | None = None) -> Last:
         """Compute the next state.
 
         Parameters
@@ -62,15 +60,16 @@ class _Cell(Recurrence):
         states = self._initial_states(hx, shape, x)
         if x.ndim != 1:
             return self._step(x, *states)
-        after = self._step(x.unsqueeze(0), *(state.unsqueeze(0) for state in states))
-        return tuple(state[0] for state in after) if self._states > 1 else after[0]
+        after: Any = self._step(x.unsqueeze(0), *(state.unsqueeze(0) for state in states))
+        last: Any = tuple(state[0] for state in after) if self._states > 1 else after[0]
+        return last  # type: ignore[no-any-return]
 
     def _weights(self) -> tuple[Parameter | None, ...]:
         return self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh
 
 
 @also_takes(**DEVICE)
-class RNNCell(_Cell):
+class RNNCell(_Cell[TensorLike, Tensor]):
     """One step of a recurrent layer of Elman's kind.
 
     It is ``tanh(weight_ih @ x + bias_ih + weight_hh @ h + bias_hh)``, or relu.
@@ -140,16 +139,12 @@ class RNNCell(_Cell):
         self.nonlinearity = checked_nonlinearity("RNNCell", nonlinearity)
         super().__init__(input_size, hidden_size, bias, dtype=dtype)
 
-    if TYPE_CHECKING:
-
-        def forward(self, x: TensorLike, hx: TensorLike | None = None) -> Tensor: ...
-
     def _step(self, x: Tensor, *states: Tensor) -> Any:
         run: Callable[..., Tensor] = rnn_cell
         return run(x, *states, *self._weights(), nonlinearity=self.nonlinearity)
 
 
-class GRUCell(_Cell):
+class GRUCell(_Cell[TensorLike, Tensor]):
     """One step of a gated recurrent unit.
 
     See `GRU` for the formula.
@@ -205,15 +200,11 @@ class GRUCell(_Cell):
 
     _gates = 3
 
-    if TYPE_CHECKING:
-
-        def forward(self, x: TensorLike, hx: TensorLike | None = None) -> Tensor: ...
-
     def _step(self, x: Tensor, *states: Tensor) -> Any:
         return gru_cell(x, *states, *self._weights())
 
 
-class LSTMCell(_Cell):
+class LSTMCell(_Cell[tuple[TensorLike, TensorLike], tuple[Tensor, Tensor]]):
     """One step of long short-term memory.
 
     See `LSTM` for the formula. The state is a pair of the hidden state and the cell.
@@ -270,12 +261,6 @@ class LSTMCell(_Cell):
 
     _gates = 4
     _states = 2
-
-    if TYPE_CHECKING:
-
-        def forward(
-            self, x: TensorLike, hx: tuple[TensorLike, TensorLike] | None = None
-        ) -> tuple[Tensor, Tensor]: ...
 
     def _step(self, x: Tensor, *states: Tensor) -> Any:
         return lstm_cell(x, *states, *self._weights())

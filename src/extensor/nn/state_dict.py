@@ -20,16 +20,6 @@ class KeyDifference(NamedTuple):
     unexpected_keys: list[str]
 
 
-def copy_state(
-    module: str, targets: Mapping[str, Tensor], given: Mapping[str, Any], strict: bool
-) -> KeyDifference:
-    """Copy ``given`` into ``targets``; one error names everything that does not fit."""
-    # In two steps, so that several modules and optimizers can be loaded all or none.
-    difference, commit = prepare_copy(module, targets, given, strict)
-    commit()
-    return difference
-
-
 def prepare_copy(
     module: str, targets: Mapping[str, Tensor], given: Mapping[str, Any], strict: bool = True
 ) -> tuple[KeyDifference, Callable[[], None]]:
@@ -39,14 +29,15 @@ def prepare_copy(
     missing = [key for key in targets if key not in given]
     unexpected = [key for key in given if key not in targets]
     arrays = {key: entries.array(op, key, given[key]) for key in targets if key in given}
-    wrong = _wrong_shapes(targets, arrays)
+    wrong = {
+        key: f"{tuple(array.shape)} for {targets[key].shape}"
+        for key, array in arrays.items()
+        if tuple(array.shape) != targets[key].shape
+    }
     if wrong or (strict and (missing or unexpected)):
         problems = {"missing": missing, "unexpected": unexpected, "shapes": wrong}
-        raise value_error(
-            op,
-            "keys and shapes must be those of the module",
-            **{k: v for k, v in problems.items() if v},
-        )
+        requirement = "keys and shapes must be those of the module"
+        raise value_error(op, requirement, **{k: v for k, v in problems.items() if v})
     _check_copies(op, targets, arrays)
 
     def commit() -> None:
@@ -55,14 +46,6 @@ def prepare_copy(
                 targets[key][...] = array
 
     return KeyDifference(missing, unexpected), commit
-
-
-def _wrong_shapes(targets: Mapping[str, Tensor], arrays: Mapping[str, Any]) -> dict[str, str]:
-    return {
-        key: f"{tuple(array.shape)} for {targets[key].shape}"
-        for key, array in arrays.items()
-        if tuple(array.shape) != targets[key].shape
-    }
 
 
 def _check_copies(op: str, targets: Mapping[str, Tensor], arrays: Mapping[str, Any]) -> None:

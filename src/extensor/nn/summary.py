@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -19,14 +19,6 @@ from extensor.nn.preservation import evaluating, preserve_state
 
 if TYPE_CHECKING:
     from extensor.nn.module import Module
-
-
-def _linear(arrays: Sequence[Any], result: Any) -> int:
-    return int(2 * result.size * arrays[1].shape[-1])
-
-
-def _matmul(arrays: Sequence[Any], result: Any) -> int:
-    return int(2 * result.size * arrays[0].shape[-1])
 
 
 def _convolution(arrays: Sequence[Any], result: Any) -> int:
@@ -49,8 +41,8 @@ def _recurrence(arrays: Sequence[Any], result: Any) -> int:
 
 # The products: a multiplication and an addition each. Everything else is small beside them.
 OPERATIONS: dict[str, Callable[[Sequence[Any], Any], int]] = {
-    "linear": _linear,
-    "matmul": _matmul,
+    "linear": lambda arrays, result: 2 * result.size * arrays[1].shape[-1],
+    "matmul": lambda arrays, result: 2 * result.size * arrays[0].shape[-1],
     "conv1d": _convolution,
     "conv2d": _convolution,
     "conv_transpose1d": _transposed_convolution,
@@ -128,26 +120,13 @@ def summarize(module: Module, example: Any) -> Summary:
     def leave(inner: Module, args: Any, output: Any) -> None:
         running.pop().output_shape = _shapes(output)
 
-    with (
-        preserve_state(module),
-        _watch(rows, enter, leave),
-        evaluating(module),
-        no_grad(),
-        door.watch(count),
-    ):
-        module(*_inputs(module, example))
+    with preserve_state(module), ExitStack() as hooks, evaluating(module), no_grad():
+        for inner in rows:
+            hooks.enter_context(inner.register_forward_pre_hook(enter))
+            hooks.enter_context(inner.register_forward_hook(leave))
+        with door.watch(count):
+            module(*_inputs(module, example))
     return Summary(list(rows.values()), module.num_parameters(trainable_only=True))
-
-
-@contextmanager
-def _watch(modules: Any, enter: Any, leave: Any) -> Iterator[None]:
-    removals = [module.register_forward_pre_hook(enter) for module in modules]
-    removals += [module.register_forward_hook(leave) for module in modules]
-    try:
-        yield
-    finally:
-        for remove in removals:
-            remove()
 
 
 def _inputs(module: Module, example: Any) -> tuple[Any, ...]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from threading import local
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy as np
 from extensor.arrays.dtypes import float32
 from extensor.core import changes, door
 from extensor.core.creation import asarray
-from extensor.core.modes import no_grad
+from extensor.core.modes import no_grad, switched
 from extensor.core.tensor import Tensor
 from extensor.errors import value_error
 from extensor.ops import concatenate, rsqrt
@@ -39,19 +39,9 @@ def adding() -> Adding | None:
     return _place.adding
 
 
-@contextmanager
-def _placed(name: str, value: Any) -> Iterator[None]:
-    before = getattr(_place, name)
-    setattr(_place, name, value)
-    try:
-        yield
-    finally:
-        setattr(_place, name, before)
-
-
 def adding_by(added: Adding) -> AbstractContextManager[None]:
     """Let batch norm in this thread take the statistics of all micro-batches inside the block."""
-    return _placed("adding", added)
+    return switched(_place, adding=added)
 
 
 def note_moved(module: Any) -> None:
@@ -62,7 +52,7 @@ def note_moved(module: Any) -> None:
 
 def noting_moved(moved: list[Any]) -> AbstractContextManager[None]:
     """Collect the modules that move their running statistics in this thread inside the block."""
-    return _placed("moved", moved)
+    return switched(_place, moved=moved)
 
 
 def synchronised_batch_norm(

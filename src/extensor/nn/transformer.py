@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from extensor.arrays.dtypes import DType
 from extensor.core.tensor import Tensor
@@ -15,9 +15,7 @@ from extensor.nn.linear import Linear
 from extensor.nn.module import Module
 from extensor.nn.normalization import LayerNorm
 from extensor.ops import gelu, relu
-
-if TYPE_CHECKING:
-    from extensor.typing import TensorLike
+from extensor.typing import TensorLike
 
 ACTIVATIONS: dict[str, Callable[..., Tensor]] = {"relu": relu, "gelu": gelu}
 
@@ -109,11 +107,8 @@ class TransformerEncoderLayer(Module):
         dtype: DType = None,
     ) -> None:
         if isinstance(activation, str) and activation not in ACTIVATIONS:
-            raise value_error(
-                "TransformerEncoderLayer",
-                "activation must be 'relu', 'gelu' or a function",
-                activation=activation,
-            )
+            requirement = "activation must be 'relu', 'gelu' or a function"
+            raise value_error("TransformerEncoderLayer", requirement, activation=activation)
         self.activation = ACTIVATIONS[activation] if isinstance(activation, str) else activation
         self.norm_first = norm_first
         self.self_attn = MultiHeadAttention(

@@ -118,9 +118,8 @@ def adagrad_step(
     >>> ex.optim.adagrad_step([1.0], [3.0], [16.0], lr=0.1)
     (tensor([0.94]), tensor([25.]))
     """
-    arrays = {"parameter": parameter, "gradient": gradient, "total": total}
     attributes = (step, lr, lr_decay, weight_decay, eps, False)
-    changed, totals = _adagrad.pure("adagrad_step", arrays, attributes)
+    changed, totals = _adagrad.pure("adagrad_step", (parameter, gradient, total), attributes)
     return changed, totals
 
 

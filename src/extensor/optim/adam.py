@@ -50,16 +50,18 @@ def adam_update(
     return parameter - rate * (m / denominator), m, v, v_max
 
 
-_update = Update(adam_update, roles=5)
+_update = Update(adam_update, roles=5, optional=1)
 
 
-def _step(op: str, arrays: dict[str, Any], attributes: tuple[Any, ...]) -> Any:
+def _step(
+    op: str, values: tuple[Any, ...], attributes: tuple[Any, ...]
+) -> tuple[Tensor, Tensor, Tensor]:
     step, _, *betas = attributes[:4]
     if is_number(step) and not step >= 1:
         raise value_error(op, "step must be 1 or more", step=step)
     if not all(0 <= beta < 1 for beta in betas if is_number(beta)):
         raise value_error(op, "betas must be in [0, 1)", betas=tuple(betas))
-    changed, m, v, _ = _update.pure(op, {**arrays, "v_max": None}, attributes, ["v_max"])
+    changed, m, v, _ = _update.pure(op, (*values, None), attributes)
     return changed, m, v
 
 
@@ -127,11 +129,8 @@ def adam_step(
     >>> parameter
     tensor([0.9])
     """
-    arrays = {"parameter": parameter, "gradient": gradient, "m": m, "v": v}
-    result: tuple[Tensor, Tensor, Tensor] = _step(
-        "adam_step", arrays, (step, lr, *betas, eps, weight_decay, False, False)
-    )
-    return result
+    attributes = (step, lr, *betas, eps, weight_decay, False, False)
+    return _step("adam_step", (parameter, gradient, m, v), attributes)
 
 
 @explaining
@@ -198,11 +197,8 @@ def adamw_step(
     >>> ex.optim.adamw_step([1.0], [0.0], [0.0], [0.0], step=1, lr=0.1, weight_decay=0.5)[0]
     tensor([0.95])
     """
-    arrays = {"parameter": parameter, "gradient": gradient, "m": m, "v": v}
-    result: tuple[Tensor, Tensor, Tensor] = _step(
-        "adamw_step", arrays, (step, lr, *betas, eps, weight_decay, True, False)
-    )
-    return result
+    attributes = (step, lr, *betas, eps, weight_decay, True, False)
+    return _step("adamw_step", (parameter, gradient, m, v), attributes)
 
 
 @also_takes(**ONE_WAY, fused=(None, False), capturable=(False,), decoupled_weight_decay=(False,))

@@ -96,10 +96,8 @@ class OneCycleLR(Schedule):
     ) -> None:
         if total_steps is None:
             total_steps = (epochs or 0) * (steps_per_epoch or 0)
-        self._positive(total_steps=total_steps)
-        for name, value in {"div_factor": div_factor, "final_div_factor": final_div_factor}.items():
-            if not value > 0:
-                raise value_error("OneCycleLR", f"{name} must be greater than 0", **{name: value})
+        factors = {"div_factor": div_factor, "final_div_factor": final_div_factor}
+        self._positive(total_steps=total_steps, **factors)
         if not 0 <= pct_start <= 1:
             raise value_error("OneCycleLR", "pct_start must be in [0, 1]", pct_start=pct_start)
         arguments.choice("OneCycleLR", "anneal_strategy", anneal_strategy, tuple(_CURVES))

@@ -6,12 +6,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import numpy as np
-
 from extensor.core import changes, entries, modes, tracing
 from extensor.core.tensor import Tensor, wrap
 from extensor.errors import value_error
 from extensor.errors.explanation import checked, explaining
+from extensor.optim.states import array_like
 from extensor.optim.update import Parameters, Update, as_state, assign, rebind, tensors_in
 
 
@@ -115,11 +114,8 @@ class EMA:
         """
         targets = self.parameters if parameters is None else tensors_in("EMA", parameters)
         if [x.shape for x in targets] != [array.shape for array in self._averages]:
-            raise value_error(
-                "EMA",
-                f"parameters must have shapes {[array.shape for array in self._averages]}",
-                shapes=[x.shape for x in targets],
-            )
+            requirement = f"parameters must have shapes {[array.shape for array in self._averages]}"
+            raise value_error("EMA", requirement, shapes=[x.shape for x in targets])
         self._write(targets, self._averages)
 
     @contextmanager
@@ -179,13 +175,11 @@ class EMA:
         op = "EMA.load_state_dict"
         expected = ["count", *(f"average.{i}" for i in range(len(self._averages)))]
         given = entries.with_keys(op, state_dict, expected)
-        arrays = [np.asarray(entries.array(op, key, given[key])) for key in expected[1:]]
         count = entries.count(op, "count", given["count"])
-        for key, array, average in zip(expected[1:], arrays, self._averages, strict=True):
-            if array.shape != average.shape:
-                raise value_error(op, f"{key} must have shape {average.shape}", shape=array.shape)
-            if not entries.fits(array, average.dtype):
-                raise value_error(op, f"{key} must fit {average.dtype}", dtype=str(array.dtype))
+        arrays = [
+            array_like(op, key, given[key], average.shape, average.dtype)
+            for key, average in zip(expected[1:], self._averages, strict=True)
+        ]
 
         def commit() -> None:
             assign(self._averages, arrays)

@@ -288,12 +288,8 @@ class Optimizer:
                 self._name, "a gradient must be a tensor", grad=type(gradient).__name__
             )
         if gradient.shape != parameter.shape:
-            raise value_error(
-                self._name,
-                f"the gradient of a parameter of shape {parameter.shape} must be like it",
-                index=index,
-                grad_shape=gradient.shape,
-            )
+            requirement = f"the gradient of a parameter of shape {parameter.shape} must be like it"
+            raise value_error(self._name, requirement, index=index, grad_shape=gradient.shape)
         if isinstance(array, np.ndarray) and not array.flags.writeable:
             raise value_error(self._name, "a parameter must not be read-only", index=index)
 
@@ -351,12 +347,8 @@ class Optimizer:
     def _check_parameters(self, parameters: list[Any]) -> None:
         for index, parameter in enumerate(parameters):
             if not isinstance(parameter, Tensor):
-                raise type_error(
-                    self._name,
-                    "a parameter must be a tensor",
-                    index=index,
-                    type=type(parameter).__name__,
-                )
+                kind = type(parameter).__name__
+                raise type_error(self._name, "a parameter must be a tensor", index=index, type=kind)
             if not parameter.is_leaf or not is_floating(parameter.dtype):
                 requirement = "a parameter must be a floating leaf tensor, not a result"
                 raise value_error(self._name, requirement, index=index, dtype=str(parameter.dtype))

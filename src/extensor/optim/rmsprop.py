@@ -44,7 +44,7 @@ def rmsprop_update(
     return parameter - lr * move, v, mean, velocity
 
 
-_update = Update(rmsprop_update, roles=5)
+_update = Update(rmsprop_update, roles=5, optional=2)
 
 
 @explaining
@@ -114,17 +114,9 @@ def rmsprop_step(
     given: Any = velocity
     if momentum and velocity is None:
         velocity = zeros_like(gradient)
-    arrays = {
-        "parameter": parameter,
-        "gradient": gradient,
-        "v": v,
-        "mean": None,
-        "velocity": velocity if momentum else None,
-    }
+    values = (parameter, gradient, v, None, velocity if momentum else None)
     attributes = (lr, alpha, eps, weight_decay, momentum, False)
-    changed, squares, _, moved = _update.pure(
-        "rmsprop_step", arrays, attributes, ["mean", "velocity"]
-    )
+    changed, squares, _, moved = _update.pure("rmsprop_step", values, attributes)
     return changed, squares, moved if momentum else given
 
 

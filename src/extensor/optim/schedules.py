@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from extensor.core import entries, tracing
+from extensor.core.modes import switched
 from extensor.errors import value_error
 from extensor.errors.explanation import checked, explaining, wrap_constructor
 from extensor.optim.optimizer import Group, Optimizer
@@ -243,14 +244,11 @@ class Schedule:
 
     def _check_state(self, op: str, state: dict[str, Any]) -> None:
         """Raise if there are no rates at such a state; this one is left as it is."""
-        kept = {key: getattr(self, key) for key in state}
-        self.__dict__.update(state)
         try:
-            self.rates_at(self.count)
+            with switched(self, **state):
+                self.rates_at(self.count)
         except (ArithmeticError, ValueError) as error:
             raise value_error(op, f"count must be one that has rates ({error})", **state) from None
-        finally:
-            self.__dict__.update(kept)
 
     @property
     def _name(self) -> str:

@@ -39,7 +39,7 @@ def sgd_update(
     return parameter - lr * gradient, velocity
 
 
-_update = Update(sgd_update, roles=3)
+_update = Update(sgd_update, roles=3, optional=1)
 
 
 @explaining
@@ -106,13 +106,9 @@ def sgd_step(
     given: Any = velocity
     if momentum and velocity is None:
         velocity = zeros_like(gradient)
-    arrays = {
-        "parameter": parameter,
-        "gradient": gradient,
-        "velocity": velocity if momentum else None,
-    }
+    values = (parameter, gradient, velocity if momentum else None)
     attributes = (step, lr, momentum, dampening, weight_decay, nesterov, False)
-    changed, moved = _update.pure("sgd_step", arrays, attributes, ["velocity"])
+    changed, moved = _update.pure("sgd_step", values, attributes)
     return changed, moved if momentum else given
 
 
@@ -194,12 +190,8 @@ class SGD(Optimizer):
 
     def _check_options(self, group: Group) -> None:
         if group["nesterov"] and (group["momentum"] <= 0 or group["dampening"] != 0):
-            raise value_error(
-                "SGD",
-                "nesterov needs momentum and no dampening",
-                momentum=group["momentum"],
-                dampening=group["dampening"],
-            )
+            options = {name: group[name] for name in ("momentum", "dampening")}
+            raise value_error("SGD", "nesterov needs momentum and no dampening", **options)
 
     def _used(self, group: Group, state: Sequence[list[Any]]) -> Sequence[list[Any]]:
         return state if group["momentum"] else ([],)

@@ -139,9 +139,10 @@ def _options(op: str, rest: dict[str, Any], prefix: str, group: Group) -> Group:
         if option in ("params", "initial_lr"):
             continue
         if isinstance(now, tuple | list):
-            parts = [rest.pop(f"{key}.{i}", None) for i in range(len(now))]
-            missing = any(part is None for part in parts)
-            found: Any = None if missing else type(now)(_numbers(op, key, parts))
+            parts = {f"{key}.{i}": rest.pop(f"{key}.{i}", None) for i in range(len(now))}
+            missing = any(part is None for part in parts.values())
+            numbers = (entries.number(op, *part) for part in parts.items())
+            found: Any = None if missing else type(now)(numbers)
         else:
             found = _option(op, key, rest.pop(key, None), now)
         if found is None and now is not None:
@@ -166,17 +167,19 @@ def _option(op: str, key: str, value: Any, now: Any) -> Any:
     return value if plain else entries.number(op, key, value)
 
 
-def _numbers(op: str, key: str, parts: list[Any]) -> list[Any]:
-    return [entries.number(op, f"{key}.{i}", part) for i, part in enumerate(parts)]
-
-
 def _state_array(op: str, key: str, value: Any, parameter: Any) -> Any:
     if value is None:
         return None
-    array = np.asarray(entries.array(op, key, value))
-    if array.shape != parameter.shape:
-        raise value_error(op, f"{key} must have shape {parameter.shape}", shape=array.shape)
     dtype = state_dtype(parameter._array)
+    array = array_like(op, key, value, parameter.shape, dtype)
+    return as_state(array).astype(dtype, copy=False)
+
+
+def array_like(op: str, key: str, value: Any, shape: Any, dtype: Any) -> Any:
+    """``value`` as an array, which must be of a shape and fit a dtype."""
+    array = np.asarray(entries.array(op, key, value))
+    if array.shape != shape:
+        raise value_error(op, f"{key} must have shape {shape}", shape=array.shape)
     if not entries.fits(array, dtype):
         raise value_error(op, f"{key} must fit {dtype}", dtype=str(array.dtype))
-    return as_state(array).astype(dtype, copy=False)
+    return array

@@ -15,9 +15,10 @@ import numpy as np
 
 from extensor.arrays import storage
 from extensor.arrays.dtypes import float32, is_floating, is_half
+from extensor.arrays.shapes import check_shape
 from extensor.core import door, tracing
 from extensor.core.tensor import Tensor, to_array, wrap
-from extensor.errors import marked, shown, type_error, value_error
+from extensor.errors import marked, shown, type_error
 from extensor.errors.expectations import is_number
 
 if TYPE_CHECKING:
@@ -31,14 +32,15 @@ class Update:
     """The in-place form of a formula; the native kernel has its name.
 
     The formula's parameters name what it takes: after ``xp`` the ``roles``, which are the parameter,
-    its gradient and its state, then the attributes.
+    its gradient and its state, then the attributes. The last ``optional`` roles may be missing.
     """
 
-    def __init__(self, formula: Callable[..., Any], roles: int) -> None:
+    def __init__(self, formula: Callable[..., Any], roles: int, optional: int = 0) -> None:
         self.name = formula.__name__
-        self.roles = roles
+        self.needed = roles - optional
         names = formula.__code__.co_varnames[1 : formula.__code__.co_argcount]
-        self.state_names, self.attributes = names[GRADIENT + 1 : roles], names[roles:]
+        self.roles, self.attributes = names[:roles], names[roles:]
+        self.state_names = self.roles[GRADIENT + 1 :]
         self.kernel = door.kernel(self.name)
         self.formula = _in_place(formula, roles)
         self.by_kernel = door.computation(self.name, self.name)
@@ -65,47 +67,34 @@ class Update:
                 for arrays, part in zip(lists, parts, strict=True):
                     arrays[index : index + 1] = part
 
-    def pure(
-        self,
-        op: str,
-        arrays: dict[str, Any],
-        attributes: Sequence[Any],
-        optional: Sequence[str] = (),
-    ) -> list[Any]:
+    def pure(self, op: str, values: Sequence[Any], attributes: Sequence[Any]) -> list[Any]:
         """The results for one parameter as new tensors, without the gradient's place.
 
-        The first of ``arrays`` is the parameter; state that is ``optional`` and None stays None.
+        ``values`` are those of the roles; state that is optional and None stays None.
         """
         if not all(is_number(number) for number in attributes):
             raise TypeError("a number is needed")  # the step, which knows their names, says which
-        (name, value), *others = arrays.items()
-        parameter = to_array(value, op=op)
+        parameter = to_array(values[0], op=op)
         if not is_floating(parameter.dtype):
-            raise type_error(
-                op, f"{name} must be floating", **{f"{name}_dtype": str(parameter.dtype)}
-            )
+            dtype = str(parameter.dtype)
+            raise type_error(op, "parameter must be floating", parameter_dtype=dtype)
         lists = [[storage.copied(parameter)]]
-        for name, value in others:
-            if value is None and name not in optional:
-                raise type_error(op, f"{name} must be a tensor", **{name: None})
-            array = None if value is None else _array_beside(parameter, op, name, value)
-            if array is not None and len(lists) > GRADIENT:
+        for name, value in zip(self.roles[1:], values[1:], strict=True):
+            if value is None:
+                if len(lists) < self.needed:
+                    raise type_error(op, f"{name} must be a tensor", **{name: None})
+                lists.append([])
+                continue
+            array = to_array(value, op=op)
+            check_shape(op, name, array.shape, parameter.shape)
+            if len(lists) > GRADIENT:
                 # Integers, a list of zeros for example, stand for what the parameter's state is in.
                 like = array if is_floating(array.dtype) else parameter
                 array = storage.copied(array, state_dtype(like))
-            lists.append([] if array is None else [array])
+            lists.append([array])
         self(lists, attributes)
         changed = [*lists[:GRADIENT], *lists[GRADIENT + 1 :]]
         return [wrap(x[0]) if x else None for x in changed]
-
-
-def _array_beside(parameter: Any, op: str, name: str, value: Any) -> Any:
-    """``value`` as an array, which must have the shape of ``parameter``."""
-    array = to_array(value, op=op)
-    if array.shape != parameter.shape:
-        requirement = f"{name} must have shape {parameter.shape}"
-        raise value_error(op, requirement, **{f"{name}_shape": array.shape})
-    return array
 
 
 def state_dtype(array: Any) -> Any:

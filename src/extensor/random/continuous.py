@@ -9,23 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from extensor.arrays.dtypes import (
-    DType,
-    as_dtype,
-    float32,
-    get_default_dtype,
-    is_floating,
-    is_half,
-)
+from extensor.arrays.dtypes import DType, as_dtype, float32, get_default_dtype, is_floating, is_half
 from extensor.arrays.shapes import target
 from extensor.core.tensor import Tensor, wrap
 from extensor.errors import type_error, value_error
 from extensor.errors.explanation import explaining
 from extensor.random.generator import Generator, drawn
-from extensor.random.philox import (
-    random_normal,
-    random_uniform,
-)
+from extensor.random.philox import random_normal, random_uniform
 
 
 @explaining

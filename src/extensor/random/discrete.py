@@ -21,19 +21,14 @@ from extensor.arrays.dtypes import (
     is_floating,
     uint32,
 )
-from extensor.arrays.shapes import Shape, target
+from extensor.arrays.shapes import is_broadcastable_to, target
 from extensor.core import door
 from extensor.core.tensor import Tensor, to_array, wrap
 from extensor.errors import type_error, value_error
 from extensor.errors.explanation import explaining
 from extensor.random.continuous import rounded
 from extensor.random.generator import Generator, drawn
-from extensor.random.philox import (
-    LIMIT,
-    random_bernoulli,
-    random_bits,
-    random_integers,
-)
+from extensor.random.philox import LIMIT, random_bernoulli, random_bits, random_integers
 
 if TYPE_CHECKING:
     from extensor.typing import TensorLike
@@ -145,7 +140,7 @@ def bernoulli(
     wide = np.asarray(chances, float64)
     if not ((wide >= 0) & (wide <= 1)).all():
         raise value_error("bernoulli", "p must be in [0, 1]", p=p)
-    if not _broadcasts(chances.shape, sizes):
+    if not is_broadcastable_to(chances.shape, sizes):
         raise value_error(
             "bernoulli", "p must broadcast to shape", p_shape=chances.shape, shape=sizes
         )
@@ -168,9 +163,3 @@ def _coins(p: float, shape: Any, dtype: DType, generator: Generator | None) -> T
 @door.exact_formula
 def _below(xp: Any, bits: Any, chances: Any) -> Any:
     return xp.astype(bits, xp.float64) < chances * 2.0**32
-
-
-def _broadcasts(shape: Shape, to: Shape) -> bool:
-    return len(shape) <= len(to) and all(
-        size in (1, wanted) for size, wanted in zip(shape[::-1], to[::-1], strict=False)
-    )

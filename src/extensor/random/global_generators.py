@@ -53,9 +53,8 @@ class GlobalSnapshot:
         """The module whose global generator is not where it was."""
         if random.getstate() != self._python:
             return "random"
-        return (
-            "numpy.random" if repr(_numpy().get_state(legacy=False)) != repr(self._numpy) else None
-        )
+        now = _numpy().get_state(legacy=False)
+        return "numpy.random" if repr(now) != repr(self._numpy) else None
 
 
 @contextmanager

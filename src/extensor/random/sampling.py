@@ -7,12 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from extensor.arrays.dtypes import (
-    float64,
-    is_floating,
-    uint64,
-)
-from extensor.arrays.shapes import count, target
+from extensor.arrays.dtypes import float64, is_floating, uint64
+from extensor.arrays.shapes import check_shape, count, target
 from extensor.core import door
 from extensor.core.tensor import Tensor, to_array, wrap
 from extensor.errors import value_error
@@ -20,11 +16,7 @@ from extensor.errors.explanation import explaining
 from extensor.random.continuous import interval_of
 from extensor.random.discrete import randint
 from extensor.random.generator import Generator, drawn
-from extensor.random.philox import (
-    LIMIT,
-    random_integers,
-    random_uniform,
-)
+from extensor.random.philox import LIMIT, random_integers, random_uniform
 
 if TYPE_CHECKING:
     from extensor.typing import TensorLike
@@ -159,8 +151,7 @@ def _order(op: str, size: int, generator: Generator | None) -> Any:
 def _chances(p: Any, size: int) -> Any:
     given = to_array(p, op="choice")
     chances = np.asarray(given, float64)
-    if chances.shape != (size,):
-        raise value_error("choice", f"p must have shape ({size},)", p_shape=chances.shape)
+    check_shape("choice", "p", chances.shape, (size,))
     if not (chances >= 0).all():
         raise value_error("choice", "p must not be negative", p=p)
     error = abs(float(chances.sum()) - 1)

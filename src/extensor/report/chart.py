@@ -116,7 +116,8 @@ def _axes(chart: Chart) -> tuple[Axis, Axis]:
     kinds = {series.kind for series in chart.series}
     has_bars = "bars" in kinds
     left, right, low, high = _limits(chart, has_bars)
-    top = 10 + (_LINE - 2) * bool(chart.up) + _LINE * (has_bars and _are_few(chart))
+    has_heights = has_bars and all(len(x.points) <= _FEW_BARS for x in chart.series)
+    top = 10 + (_LINE - 2) * bool(chart.up) + _LINE * has_heights
     bottom = chart.height - 2 * _LINE - 8
     room = chart.limits is None and not has_bars
     up = Axis(low, high, bottom, top, chart.logarithmic, room)
@@ -163,10 +164,6 @@ def fit_text(text: str, width: float = WIDTH - 2 * _EDGE) -> str:
     while text and text_width(f"{text}…") > width:
         text = text[:-1]
     return f"{text}…"
-
-
-def _are_few(chart: Chart) -> bool:
-    return all(len(series.points) <= _FEW_BARS for series in chart.series)
 
 
 def _up_ticks(up: Axis) -> list[float]:

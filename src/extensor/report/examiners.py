@@ -89,9 +89,12 @@ def examine_experiment(experiment: Experiment) -> Examination | None:
         task = None  # the outputs for a user's loss may be anything
     elif task in ("binary", "multilabel") and not np.isin(targets, (0, 1)).all():
         # Targets between 0 and 1 are probabilities: the model predicts numbers.
-        task, outputs = None, _label_probabilities(goal, outputs)
-    elif task == "multiclass" and not _are_class_scores(outputs, targets):
         task = None
+        outputs = outputs if goal.scores == "probabilities" else sigmoid(outputs).numpy()
+    elif task == "multiclass":
+        # Each target, one or more a sample, must have scores of classes.
+        shape = (*outputs.shape[:1], *outputs.shape[2:])
+        task = task if outputs.ndim > 1 and targets.shape == shape else None
     if goal.mean:
         outputs, targets = goal.in_units(outputs), goal.in_units(targets)
     return examine(
@@ -105,21 +108,8 @@ def examine_experiment(experiment: Experiment) -> Examination | None:
     )
 
 
-def _label_probabilities(goal: Goal, outputs: Any) -> Any:
-    """The probability of each label."""
-    if goal.scores == "probabilities":
-        return outputs
-    return sigmoid(outputs).numpy()
-
-
 def _output_names(goal: Goal, task: str | None, outputs: Any) -> list[str] | None:
     """The names of classes, labels or numbers, if there are as many as the model has outputs."""
     names = goal.names if task == "regression" else goal.classes
     count = 2 if task == "binary" else outputs.shape[1] if outputs.ndim > 1 else 1
     return list(names) if task is not None and len(names) == count else None
-
-
-def _are_class_scores(outputs: Any, targets: Any) -> bool:
-    """Whether each target, one or more a sample, has scores of classes."""
-    shape = (*outputs.shape[:1], *outputs.shape[2:])
-    return bool(outputs.ndim > 1 and targets.shape == shape)

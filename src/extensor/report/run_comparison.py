@@ -10,7 +10,6 @@ from pathlib import Path
 from textwrap import wrap
 from typing import Any
 
-from extensor import random
 from extensor.data.splitting import TEST
 from extensor.data.splitting import VALIDATION as VALIDATION_PART
 from extensor.errors import arguments, type_error, value_error
@@ -19,6 +18,7 @@ from extensor.experiments.build import build_model
 from extensor.experiments.factories import MODELS
 from extensor.experiments.spec import ExperimentSpec, NamedSpec, stored_config
 from extensor.experiments.stored_runs import find_run, flat
+from extensor.random.generator import Generator, drawing_from
 from extensor.report.chart import UNKNOWN, Chart, Series
 from extensor.report.document import TableCell, chart_section, document, element, section, table
 from extensor.report.run_records import (
@@ -140,13 +140,11 @@ def _parameters(config: Mapping[str, Any]) -> int | None:
     table = config.get("model")
     if not isinstance(table, dict) or table.get("name") not in MODELS:
         return None
-    state = random.get_state()  # building a model draws its weights
     try:
-        return int(build_model(ExperimentSpec(model=NamedSpec(table)), {})[0].num_parameters())
+        with drawing_from(Generator(0)):  # building a model draws its weights
+            return int(build_model(ExperimentSpec(model=NamedSpec(table)), {})[0].num_parameters())
     except (ValueError, TypeError):
         return None
-    finally:
-        random.set_state(state)
 
 
 def _comparison(runs: list[Run]) -> RunComparison:
@@ -260,12 +258,9 @@ def _number_column(
     name: str, key: str, values: Sequence[float | None], sign: int
 ) -> ComparisonColumn:
     known = [sign * x for x in values if x is not None]
-    best: frozenset[int] = frozenset()
-    if sign and len(known) > 1:
-        best = frozenset(
-            i for i, x in enumerate(values) if x is not None and sign * x == max(known)
-        )
-    return ComparisonColumn(name, [_text(x, lambda y: display_value(key, y)) for x in values], best)
+    best = [i for i, x in enumerate(values) if x is not None and sign * x == max(known)]
+    texts = [_text(x, lambda y: display_value(key, y)) for x in values]
+    return ComparisonColumn(name, texts, frozenset(best if sign and len(known) > 1 else ()))
 
 
 def _setting_columns(runs: Sequence[Run]) -> list[ComparisonColumn]:

@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from extensor.experiments.sweeps import Choices, Dimension, Range, Result, Sweep, description_of
+from extensor.experiments.sweeps import Choices, Range, Result, Sweep, description_of
 from extensor.io.atomic import write_atomically
 from extensor.io.redaction import redact_lines
 from extensor.io.regular_files import file_text
@@ -93,11 +93,7 @@ def _sweep_page(sweep: Sweep, command: str | None) -> str:
     if command is not None:
         content = element("pre", escape(command), "command")
         sections.append(section("Train the best one", content, wide=True))
-    charts = []
-    if good:
-        for key, dimension in sweep.space.dimensions.items():
-            heading = f"{name.capitalize()} over {key}"
-            charts.append(scatter_chart(sweep, heading, key, dimension, good))
+    charts = [scatter_chart(sweep, key, good) for key in sweep.space.dimensions if good]
     if curves := _curves(sweep, good):
         heading = f"{name.capitalize()} of the best {len(curves)}"
         charts.append(Chart(heading, curves, across="epoch"))
@@ -140,10 +136,9 @@ def _table(sweep: Sweep) -> str:
     return table(heads, rows, row_kinds=row_kinds) + element("p", escape(note))
 
 
-def scatter_chart(
-    sweep: Sweep, title: str, key: str, dimension: Dimension, good: Sequence[Result]
-) -> Chart:
+def scatter_chart(sweep: Sweep, key: str, good: Sequence[Result]) -> Chart:
     """The objective over the values of one key: numbers of a range, words of choices."""
+    dimension = sweep.space.dimensions[key]
     words = [value_text(x) for x in dimension.values] if isinstance(dimension, Choices) else []
     furthest, monitor = good[0].epochs, sweep.asked.monitor
     groups = {
@@ -165,7 +160,7 @@ def scatter_chart(
         series.append(Series(name, places, number == 0, "dots", labels, "", colour))
     xs, ys = zip(*(point for each in series for point in each.points), strict=True)
     return Chart(
-        title,
+        f"{display_name(monitor).capitalize()} over {key}",
         [each for each in series if each.points],
         logarithmic=min(ys) > 0 and max(ys) > _WIDE * min(ys),
         across=key,
