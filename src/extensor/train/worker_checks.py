@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from hashlib import sha256
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
@@ -20,12 +22,13 @@ from extensor import random
 from extensor.core import entries
 from extensor.core.modes import no_grad
 from extensor.core.tensor import Tensor
-from extensor.data.dataset import ArrayDataset, ShardSampler
+from extensor.data.dataset import ArrayDataset, ShardSampler, is_ours
 from extensor.data.loader import DataLoader
 from extensor.distributed.consistency import check_alike, checksum, digest, machine_facts
 from extensor.distributed.micro_batches import part_noise
 from extensor.distributed.workers import Workers
 from extensor.errors import value_error
+from extensor.nn.module import Module
 from extensor.nn.preservation import preserve_state, preserve_tensors
 from extensor.random.global_generators import compare_draws, preserve_global_generators
 from extensor.train.batch_sharding import as_shard, samples_of
@@ -222,11 +225,33 @@ class DriftCheck:
                 entries.flat({x: state[x] for x in ("schedules", "scaler")}).items()
             ),
             "modes": {name: str(x.training) for name, x in step.model.named_modules()},
+            "settings of layers": _settings(step.model, "") | _settings(step.loss, "loss"),
             "seeds and order of data": {
                 "seed": str(random.get_state()[0]),
                 "loader": str(loader.state_dict()) if isinstance(loader, DataLoader) else "",
             },
         }
+
+
+def _settings(module: Any, prefix: str) -> dict[str, str]:
+    """The arguments of the library's layers that they keep as attributes, such as ``p`` of a dropout.
+
+    Other attributes, and those of the user's modules, may differ by worker, as a count of calls does.
+    """
+    if not isinstance(module, Module):
+        return {}
+    return {
+        f"{name}.{key}".lstrip("."): repr(vars(layer)[key])
+        for name, layer in module.named_modules(prefix)
+        if is_ours(layer)
+        for key in _argument_names(type(layer).__init__)
+        if isinstance(vars(layer).get(key), bool | int | float | str | tuple)
+    }
+
+
+@cache
+def _argument_names(function: Callable[..., Any]) -> tuple[str, ...]:
+    return tuple(signature(function).parameters)
 
 
 def _is_option(name: str) -> bool:
