@@ -12,6 +12,7 @@ import dataclasses
 import enum
 import functools
 import io
+import multiprocessing
 import operator
 import os
 import pickle
@@ -932,6 +933,30 @@ def attributes_by_a_bound_getattribute() -> Case:
     return Case(lambda x: x * table["get"](name), _set(holder, "beta", 5.0))
 
 
+def default_of_a_context_variable() -> Case:
+    inner = [1.0]
+    holder: contextvars.ContextVar[list[float]] = contextvars.ContextVar("beta", default=inner)
+    return Case(lambda x: x * holder.get()[0], _put(inner, 0))
+
+
+def views_of_a_dictionary() -> Case:
+    holder = {"beta": 1.0}
+    keys, values, items = holder.keys(), holder.values(), holder.items()
+    return Case(lambda x: x * len(keys) * sum(values) * len(items), _put(holder, "gamma"))
+
+
+def factory_of_a_default_dictionary() -> Case:
+    holder: Any = collections.defaultdict(lambda: 1.0)
+    return Case(
+        lambda x: x * holder.default_factory(), _set(holder, "default_factory", lambda: 5.0)
+    )
+
+
+def value_between_processes() -> Case:
+    holder = multiprocessing.Value("d", 1.0)
+    return Case(lambda x: x * holder.value, _set(holder, "value", 5.0))
+
+
 SEEN = [
     global_variable, closure, negative_zero, default_argument, mutable_default, keyword_default,
     function_attribute, attribute_of_another_function, argparse_namespace, simple_namespace,
@@ -962,6 +987,8 @@ SEEN = [
     registered_subclass, name_of_a_class, docstring_of_a_function, annotations_of_a_function,
     shape_of_an_array, array_that_is_writable_again, object_as_a_key, default_of_a_constructor,
     mutable_default_of_a_constructor, default_of_a_named_tuple, attributes_by_a_bound_getattribute,
+    default_of_a_context_variable, views_of_a_dictionary, factory_of_a_default_dictionary,
+    value_between_processes,
 ]  # fmt: skip
 
 

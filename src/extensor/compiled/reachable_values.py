@@ -19,7 +19,7 @@ import sys
 import threading
 import types
 import weakref
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Iterable
 from operator import attrgetter, methodcaller
 from typing import Any
@@ -39,6 +39,7 @@ from extensor.compiled.code_analysis import (
 )
 from extensor.compiled.guards import (
     GLOBALS,
+    MISSING,
     Fingerprint,
     Guards,
     Place,
@@ -65,6 +66,7 @@ from extensor.optim.states import GroupHistory
 _LIMIT = 1_000_000  # things; a function that reaches more is refused
 _READING_FUNCTIONS = (getattr, vars, eval, exec, globals, locals, dir)
 _CACHED: Any = type(functools.cache(len))
+_VIEWS: Any = (type({}.keys()), type({}.values()), type({}.items()))
 
 Items = list[tuple[Any, Place]]  # things to follow, and where they are held
 
@@ -162,8 +164,10 @@ class ReachableValues:
             inner = self._below_wrapper(thing, place) if inner is None else inner
             if inner is None:
                 return self._below_object(thing, place)
-            # A subclass of a container without a ``__dict__`` may have slots.
-            if is_users(module_of(type(thing))) and not has_variables(thing):
+            # A subclass of a container without a ``__dict__`` may have slots, and a ``defaultdict`` has
+            # its factory.
+            has_slots = is_users(module_of(type(thing))) or isinstance(thing, defaultdict)
+            if has_slots and not has_variables(thing):
                 return [*inner, *self._below_attributes(thing, place)]
             items = inner
         return [*items, *self._below_attributes(thing, place)] if has_variables(thing) else items
@@ -186,10 +190,14 @@ class ReachableValues:
     def _below_special_container(self, thing: Any, place: Place) -> Items | None:
         if isinstance(thing, types.MappingProxyType):
             return [(x, place) for x in gc.get_referents(thing)]
-        if isinstance(thing, contextvars.ContextVar | weakref.ref):
-            read = functools.partial(thing.get, None) if hasattr(thing, "get") else thing
-            self.guards.readers.append(Reader(place, lambda: [read()]))
-            return [(read(), (place, ".get()" if hasattr(thing, "get") else "()"))]
+        if isinstance(thing, _VIEWS):
+            return [(thing.mapping, place)]
+        if isinstance(thing, weakref.ref):
+            self.guards.readers.append(Reader(place, lambda: [thing()]))
+            return [(thing(), (place, "()"))]
+        if isinstance(thing, contextvars.ContextVar):
+            self.guards.readers.append(Reader(place, lambda: [_context_value(thing)]))
+            return [(_context_value(thing), (place, ".get()"))]
         if isinstance(thing, value_contents.POINTERS) or value_contents.is_buffer(thing):
             self._guard_contents(thing, place)
             return []
@@ -376,6 +384,14 @@ class ReachableValues:
     def _guard_contents(self, thing: Any, place: Place) -> None:
         value_contents.check_size(name_of(place), thing)
         self.guards.readers.append(Reader(place, lambda: [value_contents.digest(thing)]))
+
+
+def _context_value(variable: contextvars.ContextVar[Any]) -> Any:
+    """The value of ``variable`` or its own default, which ``get`` with an argument would hide."""
+    try:
+        return variable.get()
+    except LookupError:
+        return MISSING
 
 
 def _root_place(root: Any) -> Place:
