@@ -53,6 +53,7 @@ from extensor.compiled.object_attributes import (
     NamedAttributes,
     cached_values,
     is_immutable,
+    kept_in_cache,
     slots_of,
     users_bases,
 )
@@ -193,8 +194,10 @@ class ReachableValues:
         if isinstance(thing, _VIEWS):
             return [(thing.mapping, place)]
         if isinstance(thing, weakref.ref):
-            self.guards.readers.append(Reader(place, lambda: [thing()]))
-            return [(thing(), (place, "()"))]
+            # A call of a WeakMethod makes a new method each time: its object and function are compared.
+            parts = [x for x in (thing, getattr(thing, "_func_ref", None)) if x is not None]
+            self.guards.readers.append(Reader(place, lambda: [*map(_referent, parts)]))
+            return [(_referent(x), (place, "()")) for x in parts]
         if isinstance(thing, contextvars.ContextVar):
             self.guards.readers.append(Reader(place, lambda: [_context_value(thing)]))
             return [(_context_value(thing), (place, ".get()"))]
@@ -218,7 +221,10 @@ class ReachableValues:
             return [(x, place) for x in inner]
         if isinstance(thing, _CACHED):
             self.caches.append((place, thing))
-            return [(x, place) for x in cached_values(thing)]
+            values = cached_values(thing)
+            read = lambda: kept_in_cache(thing, values)  # noqa: E731
+            self.guards.readers.append(Reader(place, read, is_effect=False))
+            return [(x, place) for x in values]
         return None
 
     def _below_function(self, function: types.FunctionType, place: Place) -> Items:
@@ -384,6 +390,11 @@ class ReachableValues:
     def _guard_contents(self, thing: Any, place: Place) -> None:
         value_contents.check_size(name_of(place), thing)
         self.guards.readers.append(Reader(place, lambda: [value_contents.digest(thing)]))
+
+
+def _referent(reference: Any) -> Any:
+    """The object of a weak reference, also of a kind that makes another one when it is called."""
+    return weakref.ref.__call__(reference)
 
 
 def _context_value(variable: contextvars.ContextVar[Any]) -> Any:
