@@ -339,7 +339,7 @@ class Compiled:
 
         A module may also have made a table for itself, which is bound from now on.
         """
-        arrays = state.reached.arrays
+        before = state.reached.changeable()
         # Observation comes after discovery: code that the walk has read in advance is left out, and
         # code that only ran is walked from now on. Until both agree the function is traced again.
         known = state.reached.codes
@@ -349,8 +349,9 @@ class Compiled:
         self._bind()  # also for what the trace itself has put into a cache
         if self.state is not state:
             return False
-        if state.reached.arrays.keys() != arrays.keys() and (new or not is_repeated):
-            return False  # ops may use the arrays that only this trace has shown
+        if not state.reached.changeable() <= before and (new or not is_repeated):
+            # Ops may use the arrays that only this trace has shown, and it may have changed the rest.
+            return False
         trace.guard_arrays(state.reached, state.arrays)
         return True
 

@@ -116,6 +116,11 @@ class ReachableValues:
         """The identities of all whose arrays are bound."""
         return [*self.tensors, *self.histories, *self.averages]
 
+    def changeable(self) -> set[int]:
+        """The identities of arrays, containers, attributes and iterators, which a trace may change."""
+        things = [*self.dicts, *self.holders, *self.movable]
+        return {*self.arrays, *[id(x) for _, x in things if not isinstance(x, tuple)]}
+
     def existed(self, thing: Any) -> bool:
         """Whether ``thing`` was there before the function was traced."""
         return id(thing) in self._seen
