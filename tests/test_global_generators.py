@@ -338,3 +338,15 @@ def test_what_keeps_numbers_that_it_has_drawn_is_found(draw: Any) -> None:
     assert model.factor is None
     with pytest.raises(ValueError, match="the same sample whenever it is asked"):
         repeatable_sample(KeepingSet(), 3)
+
+
+def test_samples_that_are_no_numbers_are_left_to_the_loader() -> None:
+    """Which says what it takes; NumPy cannot view them as bytes."""
+
+    class Objects(Noisy):
+        def __getitem__(self, index: int) -> tuple[Any, Any]:
+            return {"x": X[index]}, X[index, :1]
+
+    assert repeatable_sample(Objects(), 3) == repeatable_sample(Objects(), 3)
+    with pytest.raises(TypeError, match="DataLoader: dtype must be"):
+        next(iter(DataLoader(Objects(), batch_size=2)))
