@@ -22,7 +22,8 @@ def made(**options: Any) -> Trainer:
     ex.random.manual_seed(4)
     model = ex.nn.Sequential(ex.nn.Linear(6, 3), ex.nn.BatchNorm1d(3))
     optimizer = ex.optim.Adam(model.parameters(), lr=0.1)
-    trainer = Trainer(model, ex.mse_loss, optimizer, callbacks=[], micro_batches=2, **options)
+    loss = ex.nn.SmoothL1Loss()
+    trainer = Trainer(model, loss, optimizer, callbacks=[], micro_batches=2, **options)
     trainer.fit(X, X[:, :3], epochs=1, batch_size=8)
     return trainer
 
@@ -81,6 +82,14 @@ def move_state(trainer: Trainer) -> None:
         (move_buffer, "buffers after step 3: 1.running_mean"),
         (move_state, "optimizer states after step 3"),
         (lambda trainer: trainer.model.eval(), "modes after step 3: , 0, 1"),
+        (
+            lambda trainer: setattr(trainer.model[1], "eps", 0.1),
+            "settings of layers after step 3: 1.eps",
+        ),
+        (
+            lambda trainer: setattr(trainer.take_step.loss, "beta", 0.5),
+            "settings of layers after step 3: loss.beta",
+        ),
         (lambda _: ex.random.manual_seed(9), "seeds and order of data after step 3: seed"),
     ],
 )
@@ -93,6 +102,13 @@ def test_who_differs_in_what_is_named(change: Any, words: str) -> None:
     change(own)
     with pytest.raises(ValueError, match=re.escape(f"worker 1 has other {words}")):
         check.check(own.step, own.loader)
+
+
+def test_what_a_worker_notes_in_a_layer_may_differ() -> None:
+    own = made()
+    own.workers = Others(made(), made())
+    own.model.best_epoch = 3  # type: ignore[attr-defined]
+    DriftCheck(own.take_step).check(own.step, own.loader)
 
 
 def test_a_rate_that_was_changed_back_is_found() -> None:

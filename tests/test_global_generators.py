@@ -306,3 +306,47 @@ def test_a_data_set_with_hidden_state_is_found() -> None:
     assert repeatable_sample(Noisy(), 3) == repeatable_sample(Noisy(), 3)
     with pytest.raises(ValueError, match=r"the same sample whenever it is asked.*sample=3"):
         repeatable_sample(Counting(), 3)
+
+
+@pytest.mark.parametrize("draw", [np.random.rand, ex.random.rand, random.random])
+def test_what_keeps_numbers_that_it_has_drawn_is_found(draw: Any) -> None:
+    """The worker that takes the first part would draw other numbers than the one alone."""
+
+    class Keeping(ex.nn.Linear):
+        factor: Any = None
+
+        def forward(self, x: Any) -> Any:
+            if self.factor is None:
+                self.factor = float(draw())
+            return super().forward(x) * self.factor
+
+    class KeepingSet(Noisy):
+        factor: Any = None
+
+        def __getitem__(self, index: int) -> tuple[Any, Any]:
+            if self.factor is None:
+                self.factor = np.float32(draw())
+            return X[index] * self.factor, X[index, :1]
+
+    model: Any = Keeping(X.shape[1], 1)
+    optimizer = ex.optim.SGD(model.parameters(), lr=0.1)
+    trainer = Trainer(model, ex.mse_loss, optimizer, callbacks=[], micro_batches=2)
+    with pytest.raises(ValueError, match="a model must give the same for the same micro-batch"):
+        check_repeatable(trainer.take_step, (ex.tensor(X[:8]), ex.tensor(X[:8, :1])))
+    with pytest.raises(ValueError, match="the same loss whenever it is computed"):
+        check_repeatable_part([model], lambda _: model(ex.tensor(X[:4])).mean(), 0, 0, 1)
+    assert model.factor is None
+    with pytest.raises(ValueError, match="the same sample whenever it is asked"):
+        repeatable_sample(KeepingSet(), 3)
+
+
+def test_samples_that_are_no_numbers_are_left_to_the_loader() -> None:
+    """Which says what it takes; NumPy cannot view them as bytes."""
+
+    class Objects(Noisy):
+        def __getitem__(self, index: int) -> tuple[Any, Any]:
+            return {"x": X[index]}, X[index, :1]
+
+    assert repeatable_sample(Objects(), 3) == repeatable_sample(Objects(), 3)
+    with pytest.raises(TypeError, match="DataLoader: dtype must be"):
+        next(iter(DataLoader(Objects(), batch_size=2)))

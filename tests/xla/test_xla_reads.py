@@ -12,6 +12,7 @@ import dataclasses
 import enum
 import functools
 import io
+import multiprocessing
 import operator
 import os
 import pickle
@@ -26,7 +27,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 import pytest
-import scipy.interpolate  # noqa: F401  modules of f2py are among all modules, as in many programs
+import scipy.interpolate  # modules of f2py are among all modules, as in many programs
 
 import extensor as ex
 from extensor import nn
@@ -932,6 +933,91 @@ def attributes_by_a_bound_getattribute() -> Case:
     return Case(lambda x: x * table["get"](name), _set(holder, "beta", 5.0))
 
 
+def default_of_a_context_variable() -> Case:
+    inner = [1.0]
+    holder: contextvars.ContextVar[list[float]] = contextvars.ContextVar("beta", default=inner)
+    return Case(lambda x: x * holder.get()[0], _put(inner, 0))
+
+
+def views_of_a_dictionary() -> Case:
+    holder = {"beta": 1.0}
+    keys, values, items = holder.keys(), holder.values(), holder.items()
+    return Case(lambda x: x * len(keys) * sum(values) * len(items), _put(holder, "gamma"))
+
+
+def factory_of_a_default_dictionary() -> Case:
+    holder: Any = collections.defaultdict(lambda: 1.0)
+    return Case(
+        lambda x: x * holder.default_factory(), _set(holder, "default_factory", lambda: 5.0)
+    )
+
+
+def value_between_processes() -> Case:
+    holder = multiprocessing.Value("d", 1.0)
+    return Case(lambda x: x * holder.value, _set(holder, "value", 5.0))
+
+
+def array_of_an_object_of_a_package() -> Case:
+    """Only the package's own code names the attribute, and it runs in the trace alone."""
+    holder = scipy.interpolate.interp1d([0.0, 1.0], [1.0, 3.0])
+    return Case(lambda x: x * float(holder(0.5)), lambda: holder.y.fill(5.0))
+
+
+def array_that_the_function_has_made() -> Case:
+    class Options:
+        table: Any = None
+
+        def get(self) -> Any:
+            if self.table is None:
+                self.table = np.ones(6)
+            return self.table
+
+    holder = Options()
+    return Case(lambda x: x * holder.get(), lambda: holder.table.fill(5.0))
+
+
+def weak_method() -> Case:
+    class Options:
+        beta = 1.0
+
+        def compute(self) -> float:
+            return self.beta
+
+    holder = Options()
+    reference = weakref.WeakMethod(holder.compute)
+    return Case(lambda x: x * reference()(), _set(holder, "beta", 5.0))  # type: ignore[misc]
+
+
+def settings_that_are_cached_anew() -> Case:
+    loaded = iter([1.0, 5.0])  # as from a file that is read outside
+
+    @functools.lru_cache
+    def settings() -> Any:
+        return types.SimpleNamespace(beta=next(loaded))
+
+    def change() -> None:
+        settings.cache_clear()
+        settings()
+
+    settings()
+    return Case(lambda x: x * settings().beta, change)
+
+
+def number_that_is_cached_anew() -> Case:
+    loaded = iter([1, 5])
+
+    @functools.cache
+    def beta(key: int) -> int:
+        return next(loaded)
+
+    def change() -> None:
+        beta.cache_clear()
+        beta(1)
+
+    beta(1)
+    return Case(lambda x: x * beta(1), change)
+
+
 SEEN = [
     global_variable, closure, negative_zero, default_argument, mutable_default, keyword_default,
     function_attribute, attribute_of_another_function, argparse_namespace, simple_namespace,
@@ -962,6 +1048,9 @@ SEEN = [
     registered_subclass, name_of_a_class, docstring_of_a_function, annotations_of_a_function,
     shape_of_an_array, array_that_is_writable_again, object_as_a_key, default_of_a_constructor,
     mutable_default_of_a_constructor, default_of_a_named_tuple, attributes_by_a_bound_getattribute,
+    default_of_a_context_variable, views_of_a_dictionary, factory_of_a_default_dictionary,
+    value_between_processes, array_of_an_object_of_a_package, array_that_the_function_has_made,
+    weak_method, settings_that_are_cached_anew, number_that_is_cached_anew,
 ]  # fmt: skip
 
 

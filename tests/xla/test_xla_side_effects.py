@@ -6,9 +6,11 @@ import collections
 import contextvars
 import dataclasses
 import functools
+import importlib
 import io
 import itertools
 import os
+import pathlib
 import random
 import types
 from collections.abc import Callable, Iterator
@@ -191,6 +193,32 @@ def test_a_side_effect_is_refused_by_name(make: Callable[[], Any], name: str) ->
     with pytest.raises(ValueError, match="must not have side effects") as error:
         [compiled(X) for _ in range(2)]
     assert name in str(error.value).partition("got changed=")[2]
+
+
+def test_a_side_effect_in_an_installed_package_is_refused_at_the_first_call(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What only its code names is known after the first trace alone."""
+    folder = tmp_path / "site-packages"
+    folder.mkdir()
+    text = """
+class Inner:
+    place = 0
+
+class Values:
+    def __init__(self):
+        self.inner = Inner()
+
+    def take(self):
+        self.inner.place += 1
+        return float(self.inner.place)
+"""
+    (folder / "package_with_a_place.py").write_text(text)
+    monkeypatch.syspath_prepend(str(folder))
+    values = importlib.import_module("package_with_a_place").Values()
+    compiled = ex.compile(lambda x: x * values.take())
+    with pytest.raises(ValueError, match=r"must not have side effects.*values\.inner\.place"):
+        compiled(X)
 
 
 def test_what_a_refused_function_has_changed_is_put_back() -> None:

@@ -23,6 +23,7 @@ from extensor.compiled.program import Program, inputs_of
 from extensor.compiled.program_trace import (
     NUMBERS,
     MissingStateError,
+    ProgramTrace,
     TooManyNumbersError,
     UnboundError,
 )
@@ -297,7 +298,7 @@ class Compiled:
                 "give what changes as a tensor or a float",
                 stacklevel=4,
             )
-        room, filled = NUMBERS, []
+        room, filled, is_repeated = NUMBERS, [], False
         while True:
             state, observer = self.state, Observer()
             try:
@@ -310,8 +311,9 @@ class Compiled:
                     self.keep_gradients,
                     observer,
                 )
-                if self._is_still_bound(state, observer):
+                if self._is_still_bound(state, trace, observer, is_repeated):
                     return Program(trace, recording, self.device)
+                is_repeated = True
             except UnboundError as missed:
                 (thing,) = missed.args
                 if isinstance(thing, np.ndarray):
@@ -330,11 +332,14 @@ class Compiled:
                     raise
                 raise explain_error(error) from error
 
-    def _is_still_bound(self, state: BoundState, observer: Observer) -> bool:
+    def _is_still_bound(
+        self, state: BoundState, trace: ProgramTrace, observer: Observer, is_repeated: bool
+    ) -> bool:
         """Watch the reads of code that ran in the trace; return whether ``state`` is still complete.
 
         A module may also have made a table for itself, which is bound from now on.
         """
+        before = state.reached.changeable()
         # Observation comes after discovery: code that the walk has read in advance is left out, and
         # code that only ran is walked from now on. Until both agree the function is traced again.
         known = state.reached.codes
@@ -342,7 +347,13 @@ class Compiled:
         self._executed |= new
         self._met += functions_of(new) if new else []
         self._bind()  # also for what the trace itself has put into a cache
-        return self.state is state
+        if self.state is not state:
+            return False
+        if not state.reached.changeable() <= before and (new or not is_repeated):
+            # Ops may use the arrays that only this trace has shown, and it may have changed the rest.
+            return False
+        trace.guard_arrays(state.reached, state.arrays)
+        return True
 
     def _verify(self, program: Program, arguments: CallArguments, args: Any, kwargs: Any) -> None:
         """Trace the function again, and raise if it would do something else now."""

@@ -45,6 +45,7 @@ class Reader(NamedTuple):
     read: Callable[[], list[Any]]
     restore: Callable[[list[Any]], None] | None = None
     is_polled: bool = True
+    is_effect: bool = True  # whether a function that changes the values has a side effect
 
 
 class Guards:

@@ -11,12 +11,13 @@ import functools
 import gc
 import threading
 import types
+from collections import Counter
 from collections.abc import Container
 from typing import Any
 
 from extensor.compiled.code_analysis import CodeNames, is_library, is_package, is_users, module_of
 from extensor.compiled.guards import MISSING, Guards, Place, Reader
-from extensor.compiled.value_contents import PLAIN, digest, is_same, variables_of
+from extensor.compiled.value_contents import PLAIN, digest, is_same, plain_key, variables_of
 
 _MOST_KEYS = 256  # attributes of an object that may hide those of its class
 _IMMUTABLE_TYPE = 1 << 8  # a flag of classes that nobody can change
@@ -179,20 +180,28 @@ def _own_dict(thing: Any) -> dict[str, Any] | None:
 
 
 def cached_values(wrapper: Any) -> list[Any]:
-    """The function that a ``functools.cache`` wraps, and the results that it keeps."""
+    """The function that a ``functools.cache`` wraps, and the arguments and results that it keeps.
+
+    A value that is kept twice, as an argument and as a result, is also twice in the list.
+    """
     waiting, values = gc.get_referents(wrapper), []
-    seen = {id(wrapper), id(type(wrapper))}
+    seen = {id(wrapper)}
     while waiting:
         thing = waiting.pop()
-        if id(thing) in seen:
-            continue
-        seen.add(id(thing))
         # The links of the cache.
         if type(thing) is dict or type(thing).__name__ == "_lru_list_elem":
-            waiting += gc.get_referents(thing)
-        else:
+            waiting += gc.get_referents(thing) if id(thing) not in seen else []
+            seen.add(id(thing))
+        elif thing is not wrapper:
             values.append(thing)
     return [x for x in values if not isinstance(x, type)]
+
+
+def kept_in_cache(wrapper: Any, values: list[Any]) -> list[Any]:
+    """Those of ``values`` that the cache still keeps; others that it has got since do not count."""
+    counts = Counter(map(plain_key, cached_values(wrapper)))
+    counts.subtract(map(plain_key, values))
+    return values if min(counts.values(), default=0) >= 0 else []
 
 
 def attribute_of(thing: Any, variables: Any, name: str) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from functools import partial
 from typing import Any
 
@@ -14,6 +14,7 @@ from extensor.compiled.backend import jax
 from extensor.compiled.bound_state import BoundState, StepCount
 from extensor.compiled.device_arrays import Cell, array_of
 from extensor.compiled.guards import name_of
+from extensor.compiled.reachable_values import ReachableValues
 from extensor.compiled.value_contents import check_size, is_read_only, nested_key
 from extensor.core.modes import switched
 from extensor.core.structures import leaves_in, map_leaves
@@ -78,20 +79,27 @@ class ProgramTrace:
 
     def end(self) -> None:
         """Let go of all that was needed to trace only."""
-        for key, (array, place) in self.reached.arrays.items():
-            # The function may compute with it by NumPy itself, which nobody sees: also with one
-            # that is an input of ops.
-            if is_read_only(array):
-                self.guard(("read-only", key), partial(is_read_only, array), True)
-            else:
-                if key not in self._arrays:
-                    check_size(name_of(place), array)
-                self.guard_contents(array)
+        self.guard_arrays(self.reached, self._arrays)
         self._numbers = self._counters = self._condition = None
         for each in (self._existing, self._arrays, self._families, self._scratch, self._conditions):
             each.clear()
         self._held.clear()
         self.flags.clear()
+
+    def guard_arrays(self, reached: ReachableValues, inputs: Container[int]) -> None:
+        """Let a run trace again after one of the ``reached`` arrays has changed.
+
+        The function may compute with it by NumPy itself, which nobody sees: also with one that is
+        among the ``inputs`` of ops.
+        """
+        self.reached = reached
+        for key, (array, place) in reached.arrays.items():
+            if is_read_only(array):
+                self.guard(("read-only", key), partial(is_read_only, array), True)
+            elif ("contents", key) not in self.guards:
+                if key not in inputs:
+                    check_size(name_of(place), array)
+                self.guard_contents(array)
 
     def lifted(self, value: Any) -> Any:
         """An input of an op, with what existed before the trace made an input of the whole."""

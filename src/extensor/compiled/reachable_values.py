@@ -19,7 +19,7 @@ import sys
 import threading
 import types
 import weakref
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Iterable
 from operator import attrgetter, methodcaller
 from typing import Any
@@ -39,6 +39,7 @@ from extensor.compiled.code_analysis import (
 )
 from extensor.compiled.guards import (
     GLOBALS,
+    MISSING,
     Fingerprint,
     Guards,
     Place,
@@ -52,6 +53,7 @@ from extensor.compiled.object_attributes import (
     NamedAttributes,
     cached_values,
     is_immutable,
+    kept_in_cache,
     slots_of,
     users_bases,
 )
@@ -65,6 +67,7 @@ from extensor.optim.states import GroupHistory
 _LIMIT = 1_000_000  # things; a function that reaches more is refused
 _READING_FUNCTIONS = (getattr, vars, eval, exec, globals, locals, dir)
 _CACHED: Any = type(functools.cache(len))
+_VIEWS: Any = (type({}.keys()), type({}.values()), type({}.items()))
 
 Items = list[tuple[Any, Place]]  # things to follow, and where they are held
 
@@ -112,6 +115,11 @@ class ReachableValues:
     def bound(self) -> list[int]:
         """The identities of all whose arrays are bound."""
         return [*self.tensors, *self.histories, *self.averages]
+
+    def changeable(self) -> set[int]:
+        """The identities of arrays, containers, attributes and iterators, which a trace may change."""
+        things = [*self.dicts, *self.holders, *self.movable]
+        return {*self.arrays, *[id(x) for _, x in things if not isinstance(x, tuple)]}
 
     def existed(self, thing: Any) -> bool:
         """Whether ``thing`` was there before the function was traced."""
@@ -162,8 +170,10 @@ class ReachableValues:
             inner = self._below_wrapper(thing, place) if inner is None else inner
             if inner is None:
                 return self._below_object(thing, place)
-            # A subclass of a container without a ``__dict__`` may have slots.
-            if is_users(module_of(type(thing))) and not has_variables(thing):
+            # A subclass of a container without a ``__dict__`` may have slots, and a ``defaultdict`` has
+            # its factory.
+            has_slots = is_users(module_of(type(thing))) or isinstance(thing, defaultdict)
+            if has_slots and not has_variables(thing):
                 return [*inner, *self._below_attributes(thing, place)]
             items = inner
         return [*items, *self._below_attributes(thing, place)] if has_variables(thing) else items
@@ -186,10 +196,16 @@ class ReachableValues:
     def _below_special_container(self, thing: Any, place: Place) -> Items | None:
         if isinstance(thing, types.MappingProxyType):
             return [(x, place) for x in gc.get_referents(thing)]
-        if isinstance(thing, contextvars.ContextVar | weakref.ref):
-            read = functools.partial(thing.get, None) if hasattr(thing, "get") else thing
-            self.guards.readers.append(Reader(place, lambda: [read()]))
-            return [(read(), (place, ".get()" if hasattr(thing, "get") else "()"))]
+        if isinstance(thing, _VIEWS):
+            return [(thing.mapping, place)]
+        if isinstance(thing, weakref.ref):
+            # A call of a WeakMethod makes a new method each time: its object and function are compared.
+            parts = [x for x in (thing, getattr(thing, "_func_ref", None)) if x is not None]
+            self.guards.readers.append(Reader(place, lambda: [*map(_referent, parts)]))
+            return [(_referent(x), (place, "()")) for x in parts]
+        if isinstance(thing, contextvars.ContextVar):
+            self.guards.readers.append(Reader(place, lambda: [_context_value(thing)]))
+            return [(_context_value(thing), (place, ".get()"))]
         if isinstance(thing, value_contents.POINTERS) or value_contents.is_buffer(thing):
             self._guard_contents(thing, place)
             return []
@@ -210,7 +226,10 @@ class ReachableValues:
             return [(x, place) for x in inner]
         if isinstance(thing, _CACHED):
             self.caches.append((place, thing))
-            return [(x, place) for x in cached_values(thing)]
+            values = cached_values(thing)
+            read = lambda: kept_in_cache(thing, values)  # noqa: E731
+            self.guards.readers.append(Reader(place, read, is_effect=False))
+            return [(x, place) for x in values]
         return None
 
     def _below_function(self, function: types.FunctionType, place: Place) -> Items:
@@ -376,6 +395,19 @@ class ReachableValues:
     def _guard_contents(self, thing: Any, place: Place) -> None:
         value_contents.check_size(name_of(place), thing)
         self.guards.readers.append(Reader(place, lambda: [value_contents.digest(thing)]))
+
+
+def _referent(reference: Any) -> Any:
+    """The object of a weak reference, also of a kind that makes another one when it is called."""
+    return weakref.ref.__call__(reference)
+
+
+def _context_value(variable: contextvars.ContextVar[Any]) -> Any:
+    """The value of ``variable`` or its own default, which ``get`` with an argument would hide."""
+    try:
+        return variable.get()
+    except LookupError:
+        return MISSING
 
 
 def _root_place(root: Any) -> Place:

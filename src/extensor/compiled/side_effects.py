@@ -55,7 +55,8 @@ class ReachableSnapshot:
             if array.nbytes <= LARGEST and not is_read_only(array)
         ]
         self._holders = [(place, holder, _contents(holder)) for place, holder in reached.holders]
-        self._readings = [(reader, reader.read()) for reader in reached.guards.readers]
+        readers = [reader for reader in reached.guards.readers if reader.is_effect]
+        self._readings = [(reader, reader.read()) for reader in readers]
         self._positions = [(place, thing, position(thing)) for place, thing in reached.movable]
         self._caches = reached.caches
         self._existed = reached.existed

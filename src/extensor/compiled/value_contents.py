@@ -66,7 +66,8 @@ def is_fixed(thing: Any) -> bool:
         return not has_variables(thing)  # a subclass may hold more
     if hasattr(type(thing), "__get__") and not has_variables(thing):
         return True  # a descriptor that an extension defines
-    return module_of(type(thing)).partition(".")[0] in ("jax", "jaxlib", "_abc")
+    # Of ``_multiprocessing`` locks alone.
+    return module_of(type(thing)).partition(".")[0] in ("jax", "jaxlib", "_abc", "_multiprocessing")
 
 
 def plain_key(value: Any) -> Any:

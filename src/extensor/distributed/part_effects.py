@@ -37,6 +37,7 @@ from extensor.nn.preservation import (
     reaches_iterator,
 )
 from extensor.nn.synchronised import noting_moved
+from extensor.random.global_generators import compare_draws
 
 _TAG = 0
 
@@ -239,19 +240,22 @@ def check_repeatable(
     is_hooked = any(module._hooks for model in models for module in model.modules())
     if watchers or is_hooked or reaches_iterator(*models, compute):
         return
-    losses = []
+    results = []
     with preserve_state(*models, compute):
         for _ in range(2):
             try:
-                with preserve_tensors(*models), part_noise(seed, step, number):
-                    losses.append(np.asarray(compute(number)).tobytes())
+                noise = part_noise(seed, step, number)
+                with preserve_tensors(*models), noise, compare_draws() as drawn:
+                    loss = np.asarray(compute(number)).tobytes()
+                results.append((loss, drawn))
             except Exception:  # the step raises it again
                 return
-    if losses[0] != losses[1]:
+    if results[0] != results[1]:
         requirement = (
             "on several workers a part must have the same loss whenever it is computed, so it may depend "
-            "on nothing but its number, parameters, buffers and seeds (not on a count of calls or on a "
-            "generator that is kept in an attribute; np.random, random and ex.random are seeded for it)"
+            "on nothing but its number, parameters, buffers and seeds (not on a count of calls, on "
+            "numbers that it drew at an earlier call or on a generator that is kept in an attribute; "
+            "np.random, random and ex.random are seeded for it)"
         )
         raise value_error("Gradients", requirement, part=number)
 

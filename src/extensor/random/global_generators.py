@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from extensor.random.generator import noted_draws
+
 _WORD = 2**32
 # Generators that take the place of NumPy's inside a block. They are kept: a thread that draws at
 # the wrong moment must not meet freed memory.
@@ -77,6 +79,19 @@ def preserve_global_generators(seed: int | None = None) -> Iterator[None]:
         if whole["has_gauss"]:
             _numpy().set_state(whole)
         _spares.append(spare)
+
+
+@contextmanager
+def compare_draws() -> Iterator[list[Any]]:
+    """At the end of the block, fill a list that equals another one if the same numbers were drawn.
+
+    To compare two blocks, let the global generators begin with the same seed in both. The library's
+    generators are compared by the draws of this thread.
+    """
+    drawn: list[Any] = []
+    with noted_draws() as draws:
+        yield drawn
+    drawn += [draws, random.getstate(), repr(_numpy().get_state(legacy=False))]
 
 
 def reseed_global_generators(seed: int) -> None:

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from hashlib import sha256
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
@@ -20,14 +22,15 @@ from extensor import random
 from extensor.core import entries
 from extensor.core.modes import no_grad
 from extensor.core.tensor import Tensor
-from extensor.data.dataset import ArrayDataset, ShardSampler
+from extensor.data.dataset import ArrayDataset, ShardSampler, is_ours
 from extensor.data.loader import DataLoader
 from extensor.distributed.consistency import check_alike, checksum, digest, machine_facts
 from extensor.distributed.micro_batches import part_noise
 from extensor.distributed.workers import Workers
 from extensor.errors import value_error
+from extensor.nn.module import Module
 from extensor.nn.preservation import preserve_state, preserve_tensors
-from extensor.random.global_generators import preserve_global_generators
+from extensor.random.global_generators import compare_draws, preserve_global_generators
 from extensor.train.batch_sharding import as_shard, samples_of
 from extensor.train.loss_parts import cut
 from extensor.train.step_strategy import LocalStep
@@ -44,8 +47,8 @@ CHECK_EVERY = 64
 _SHOWN = 3  # names in an error
 _SAMPLES = 16  # of a data set that is not in memory
 _ADVICE = (
-    "a count of calls, the time, or a generator that is kept in an attribute; np.random, random and "
-    "ex.random are seeded anew for each"
+    "a count of calls, the time, numbers that it drew at an earlier call, or a generator that is kept "
+    "in an attribute; np.random, random and ex.random are seeded anew for each"
 )
 
 Facts = dict[str, dict[str, str]]
@@ -105,14 +108,19 @@ def _data_digest(loader: Any) -> str:
 
 
 def repeatable_sample(dataset: Any, index: int) -> str:
-    """A digest of a sample, which must be the same when it is read again."""
-    digests = []
+    """A digest of a sample, which must be the same when it is read again.
+
+    A sample that draws only when it is read for the first time was kept. It would depend on the epoch
+    in which this worker read it.
+    """
+    digests, draws = [], []
     for _ in range(2):
-        with preserve_global_generators(index):
+        with preserve_global_generators(index), compare_draws() as drawn:
             sample = dataset[index]
         row = sample if isinstance(sample, tuple | list) else (sample,)
         digests.append(digest(*(np.asarray(x) for x in row)))
-    if digests[0] != digests[1]:
+        draws.append(drawn)
+    if digests[0] != digests[1] or draws[0] != draws[1]:
         requirement = (
             "on several workers a data set must give the same sample whenever it is asked, so it "
             f"must depend on nothing but its index and seeds ({_ADVICE} sample)"
@@ -147,16 +155,21 @@ def check_repeatable(take_step: LocalStep, batch: Any) -> None:
         raise value_error("fit", requirement, model=type(take_step.model).__name__)
 
 
-def _result(step: LocalStep, samples: Batch) -> list[str]:
-    """Digests of the output and the loss in training; none if the step raises, as it will again."""
+def _result(step: LocalStep, samples: Batch) -> list[Any]:
+    """Digests of the output and the loss in training, and the draws; none if the step raises.
+
+    It will raise again. Numbers that are drawn only the first time would be those of another part on
+    each worker.
+    """
     step.model.train()
     try:
-        with no_grad(), preserve_tensors(step.model), part_noise(random.get_state()[0], 0, 0):
+        noise = part_noise(random.get_state()[0], 0, 0)
+        with no_grad(), preserve_tensors(step.model), noise, compare_draws() as drawn:
             output, loss = step.forward(samples)
     except Exception:
         return []
     parts = output if isinstance(output, tuple | list) else (output,)
-    return [digest(np.asarray(x)) for x in (*parts, loss) if isinstance(x, Tensor)]
+    return [*[digest(np.asarray(x)) for x in (*parts, loss) if isinstance(x, Tensor)], drawn]
 
 
 class DriftCheck:
@@ -211,11 +224,33 @@ class DriftCheck:
                 entries.flat({x: state[x] for x in ("schedules", "scaler")}).items()
             ),
             "modes": {name: str(x.training) for name, x in step.model.named_modules()},
+            "settings of layers": _settings(step.model, "") | _settings(step.loss, "loss"),
             "seeds and order of data": {
                 "seed": str(random.get_state()[0]),
                 "loader": str(loader.state_dict()) if isinstance(loader, DataLoader) else "",
             },
         }
+
+
+def _settings(module: Any, prefix: str) -> dict[str, str]:
+    """The arguments of the library's layers that they keep as attributes, such as ``p`` of a dropout.
+
+    Other attributes, and those of the user's modules, may differ by worker, as a count of calls does.
+    """
+    if not isinstance(module, Module):
+        return {}
+    return {
+        f"{name}.{key}".lstrip("."): repr(vars(layer)[key])
+        for name, layer in module.named_modules(prefix)
+        if is_ours(layer)
+        for key in _argument_names(type(layer).__init__)
+        if isinstance(vars(layer).get(key), bool | int | float | str | tuple)
+    }
+
+
+@cache
+def _argument_names(function: Callable[..., Any]) -> tuple[str, ...]:
+    return tuple(signature(function).parameters)
 
 
 def _texts(things: Any) -> dict[str, str]:
