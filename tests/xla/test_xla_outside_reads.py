@@ -46,6 +46,11 @@ def test_values_that_cannot_be_watched_are_refused() -> None:
     frame = pd.DataFrame({"beta": [1.0]})
     with pytest.raises(ValueError, match=r"cannot watch frame.* for changes; read it outside"):
         ex.compile(lambda x: x * float(frame["beta"].sum()))(X)
+    series = pd.Series({"beta": 1.0})
+    read = lambda x: x * float(series["beta"])  # noqa: E731
+    read(X)  # pandas' compiled code keeps what it has looked up
+    with pytest.raises(ValueError, match=r"cannot watch series.* for changes; read it outside"):
+        ex.compile(read)(X)
     memory = (ctypes.c_double * 2)()
     pointer = ctypes.cast(memory, ctypes.POINTER(ctypes.c_double))
     with pytest.raises(ValueError, match="cannot watch pointer for changes; read it outside"):

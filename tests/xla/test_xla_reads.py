@@ -963,6 +963,14 @@ def array_of_an_object_of_a_package() -> Case:
     return Case(lambda x: x * float(holder(0.5)), lambda: holder.y.fill(5.0))
 
 
+def whether_an_array_is_read_only() -> Case:
+    holder = np.ones(2)
+    return Case(
+        lambda x: x if holder.flags.writeable else 2 * x,
+        lambda: holder.setflags(write=False),
+    )
+
+
 def array_that_the_function_has_made() -> Case:
     class Options:
         table: Any = None

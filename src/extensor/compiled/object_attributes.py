@@ -25,6 +25,8 @@ _IMMUTABLE_TYPE = 1 << 8  # a flag of classes that nobody can change
 _READERS_OF_ATTRIBUTES = frozenset(
     "argparse dataclasses copy inspect pprint string operator".split()
 )
+# Packages whose compiled code reads attributes of their own objects, which no Python code names.
+_READ_BY_EXTENSIONS = frozenset("pandas polars pyarrow scipy sklearn".split())
 # Attributes of functions and classes that are in no ``__dict__``.
 _OF_DEFINITIONS = frozenset("__name__ __qualname__ __doc__ __annotations__".split())
 COMPILED_FUNCTION = "extensor.compiled.compiled_function"
@@ -93,7 +95,8 @@ class NamedAttributes:
             names |= set(filter(is_special, variables))
         if isinstance(thing, types.SimpleNamespace) and self._reads_namespaces:
             names |= set(variables)
-        if self.reads_any_name and not (of_package and is_definition):
+        is_read_whole = module.partition(".")[0] in _READ_BY_EXTENSIONS and not is_definition
+        if is_read_whole or (self.reads_any_name and not (of_package and is_definition)):
             names |= {x for x in variables if not x.startswith("__")}
             names |= set() if is_definition else set(slots_of(kind))
         return names

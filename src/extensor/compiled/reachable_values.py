@@ -147,6 +147,9 @@ class ReachableValues:
         for module in self.modules:
             guards.add_object(module)
         guards.contents += map(vars, self.modules)
+        if "flags" in self._attributes.names:
+            for array, place in self.arrays.values():
+                guards.readers.append(Reader(place, functools.partial(_writeable, array)))
         guards.contents += self._read_whole
         guards.contents += [holder for _, holder in self.holders]
         guards.note()
@@ -429,3 +432,7 @@ def _set_by_user(variables: dict[str, Any], place: Place) -> Items:
     """Objects that the user has set as attributes of an optimizer or a schedule."""
     items = [(x, (place, f".{name}")) for name, x in variables.items()]
     return [x for x in items if module_of(type(x[0])) != "builtins" and not _is_of_optim(x[0])]
+
+
+def _writeable(array: Any) -> list[Any]:
+    return [array.flags.writeable]
