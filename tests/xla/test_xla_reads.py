@@ -1058,6 +1058,7 @@ SEEN = [
     mutable_default_of_a_constructor, default_of_a_named_tuple, attributes_by_a_bound_getattribute,
     default_of_a_context_variable, views_of_a_dictionary, factory_of_a_default_dictionary,
     value_between_processes, array_of_an_object_of_a_package, array_that_the_function_has_made,
+    whether_an_array_is_read_only,
     weak_method, settings_that_are_cached_anew, number_that_is_cached_anew,
 ]  # fmt: skip
 
