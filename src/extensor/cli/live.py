@@ -130,9 +130,9 @@ def _mark(text: str) -> str:
 
 
 @contextmanager
-def live_page(live: str | None, folder: Path) -> Iterator[None]:
-    """The page of the run in ``folder``, if ``--live`` asks for one, within the block."""
-    page = None if live is None else _open_page(RunFolder(folder), _port(live))
+def live_page(live: str, folder: Path) -> Iterator[None]:
+    """The page of the run in ``folder``, as ``--live`` asks for it, within the block."""
+    page = _open_page(RunFolder(folder), _port(live))
     if page is None:
         yield
         return

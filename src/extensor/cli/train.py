@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 import sys
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from shlex import quote
 
-from extensor.cli.live import live_page
 from extensor.cli.report_command import write_pages
 from extensor.cli.shared_options import (
     COMMAND,
@@ -95,7 +95,7 @@ def _begin(config: Config, options: argparse.Namespace, workers: Workers) -> Non
     with folder_of_first(workers, options.name) as folder:
         with signal_advice(lambda: "before training began"):
             training = experiment(config, folder=folder)
-        with live_page(options.live if workers.is_first else None, folder):
+        with _live_page(options.live, folder, workers):
             _train(training, folder)
 
 
@@ -105,8 +105,16 @@ def _resume(run: RunFolder, options: argparse.Namespace, workers: Workers) -> No
         training = resumed_experiment(
             run, options.checkpoint, changes, COMMAND, trust=options.trust
         )
-    with live_page(options.live if workers.is_first else None, run.path):
+    with _live_page(options.live, run.path, workers):
         _train(training, run.path)
+
+
+def _live_page(live: str | None, folder: Path, workers: Workers) -> AbstractContextManager[None]:
+    if live is None or not workers.is_first:
+        return nullcontext()
+    from extensor.cli.live import live_page  # with Python's servers, 15 ms
+
+    return live_page(live, folder)
 
 
 def _train(training: Experiment, folder: Path) -> None:
