@@ -210,6 +210,38 @@ def test_parts_that_read_an_iterator_are_refused(tmp_path: Path) -> None:
     assert [error.startswith(text) for error in errors] == [True, True]
 
 
+OTHER_DATA = """
+import numpy as np
+import extensor as ex
+
+rank = ex.distributed.workers().rank
+x = np.random.default_rng(0).normal(size=(12, 4)).astype(np.float32)
+model = ex.nn.Linear(4, 2)
+gradients = ex.distributed.Gradients(model)
+
+def compute(number):
+    return (model(ex.asarray(x[3 * number : 3 * number + 3])) ** 2).mean()
+
+for step in range(4):
+    if step == 3:
+        x[0] += rank
+    try:
+        gradients(step, [0.25] * 4, compute)
+        print("taken", step, flush=True)
+    except ValueError as error:
+        print("error", error, flush=True)
+"""
+
+
+def test_workers_that_read_other_data_are_refused(tmp_path: Path) -> None:
+    """The losses of the first part are compared in the first, second and fourth call."""
+    outcome = programs(2, tmp_path, OTHER_DATA)
+    assert sorted(lines(outcome, "taken")) == ["0", "0", "1", "1", "2", "2"]
+    text = "Gradients: all workers must read the same data, but their losses of part 0 differ"
+    assert [error.startswith(text) for error in lines(outcome, "error")] == [True, True]
+    assert lines(programs(0, tmp_path, OTHER_DATA), "error") == []
+
+
 OTHER_MODEL = """
 import extensor as ex
 

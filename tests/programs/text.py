@@ -26,8 +26,9 @@ CALLBACK = [
 
 def written(draft: Draft, title: str, mode: str, epochs: int, disagreement: str) -> str:
     """The text of a program that trains by ``mode``."""
-    body = _sections(draft, disagreement if mode in ("whole", "parts") else "")
-    if mode != "parts":  # threads that read draw from NumPy's generator in any order
+    body = _sections(draft, disagreement)
+    # Threads that read draw from NumPy's generator in any order; only fit refuses that.
+    if mode != "parts" or draft.by_gradients:
         body = [line.replace(", workers=2", "") for line in body]
     size = draft.batch_size * (2 if mode == "joined" else 1)
     body.insert(0, f"BATCH_SIZE = {size}")

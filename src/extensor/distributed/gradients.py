@@ -22,7 +22,12 @@ from extensor.distributed.consistency import (
 from extensor.distributed.exchange import Exchange, Layout
 from extensor.distributed.lockstep import Lockstep
 from extensor.distributed.micro_batches import NoiseStream, owner, part_noise, share, tree_sum
-from extensor.distributed.part_effects import BufferAveraging, PartEffects, check_repeatable
+from extensor.distributed.part_effects import (
+    BufferAveraging,
+    PartEffects,
+    check_repeatable,
+    check_same_data,
+)
 from extensor.distributed.rendezvous import workers as join_workers
 from extensor.distributed.workers import Workers
 from extensor.errors import arguments, type_error, value_error
@@ -239,8 +244,8 @@ class Gradients:
             it.
         order : array_like or int or str, optional
             What identifies the samples of this step, such as an array of their numbers. It is only
-            compared between the workers, which otherwise do not notice that they read different
-            data.
+            compared between the workers. Without it, they compare their losses of part 0 at calls 1, 2,
+            4, ..., 32, 64, 128, 192 and so on.
 
         Returns
         -------
@@ -269,10 +274,15 @@ class Gradients:
         own = share(len(weights), self.workers.size, self.workers.rank)
         if self._calls == 0 and self.workers.size > 1 and own:
             check_repeatable(self._models, compute, self._seeds[1], step, own[0])
-        facts = {"order of samples": int(digest(_plain(order)), 16), **self._state_facts()}
+        self._calls += 1
+        compares = self._compares()
+        state = self._state_facts() if compares else {"parameters": 0, "buffers": 0}
+        facts = {"order of samples": int(digest(_plain(order)), 16), **state}
         losses = self.sum_in_rows(
             step, _as_shares(weights), compute, scale, weights=weights, facts=facts
         )
+        if compares:  # now that seeds and steps were compared
+            check_same_data(self._models, compute, self._seeds[1], step, self.workers)
         for number, loss in enumerate(losses):
             if not isfinite(loss):
                 worker = self.workers.names[owner(number, len(losses), self.workers.size)]
@@ -281,12 +291,15 @@ class Gradients:
         self._add()
         return losses
 
-    def _state_facts(self) -> dict[str, int]:
-        """A checksum of the parameters and one of the buffers, at some calls."""
-        self._calls += 1
+    def _compares(self) -> bool:
+        """Whether the workers compare parameters, buffers and data in this call: early ones, and some."""
+        if self.workers.size == 1:
+            return False
         is_early = self._calls < _COMPARE_EVERY and self._calls.bit_count() == 1
-        if self.workers.size == 1 or not (is_early or self._calls % _COMPARE_EVERY == 0):
-            return {"parameters": 0, "buffers": 0}  # messages always have one size
+        return is_early or self._calls % _COMPARE_EVERY == 0
+
+    def _state_facts(self) -> dict[str, int]:
+        """A checksum of the parameters and one of the buffers; messages always have one size."""
         parameters = [x for model in self._models for x in model.parameters()]
         buffers = [x for model in self._models for x in model.buffers()]
         return {

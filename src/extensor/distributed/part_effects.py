@@ -234,23 +234,10 @@ def check_repeatable(
     """Refuse a part that has another loss when it is computed again with the same parameters.
 
     Each number of workers computes other parts before it, so a count of calls or a generator that the
-    model keeps would give each of them other bits. Not tried are parts that read an iterator, and
-    models with hooks, which would see it.
+    model keeps would give each of them other bits.
     """
-    is_hooked = any(module._hooks for model in models for module in model.modules())
-    if watchers or is_hooked or reaches_iterator(*models, compute):
-        return
-    results = []
-    with preserve_state(*models, compute):
-        for _ in range(2):
-            try:
-                noise = part_noise(seed, step, number)
-                with preserve_tensors(*models), noise, compare_draws() as drawn:
-                    loss = np.asarray(compute(number)).tobytes()
-                results.append((loss, drawn))
-            except Exception:  # the step raises it again
-                return
-    if results[0] != results[1]:
+    results = _trial_losses(models, compute, seed, step, number, 2)
+    if results and results[0] != results[1]:
         requirement = (
             "on several workers a part must have the same loss whenever it is computed, so it may depend "
             "on nothing but its number, parameters, buffers and seeds (not on a count of calls, on "
@@ -258,6 +245,58 @@ def check_repeatable(
             "np.random, random and ex.random are seeded for it)"
         )
         raise value_error("Gradients", requirement, part=number)
+
+
+def check_same_data(
+    models: Sequence[Module],
+    compute: Callable[[int], Tensor],
+    seed: int,
+    step: int,
+    workers: Workers,
+) -> None:
+    """Refuse workers that have different losses of part 0, which they can only get from other data.
+
+    All of them compute it, whoever takes it. Those that cannot, as they have read only their own
+    samples, are left out.
+    """
+    results = _trial_losses(models, compute, seed, step, 0, 1)
+    loss = results[0][0] if results else ""
+    losses = [x.decode() for x in workers.gather(loss.encode(), "losses of part 0")]
+    if len({*losses} - {""}) > 1:
+        names = {f"worker_{rank}": x or "not tried" for rank, x in enumerate(losses)}
+        requirement = (
+            "all workers must read the same data, but their losses of part 0 differ (read and draw it "
+            "from one seed, and not in threads that share np.random)"
+        )
+        raise value_error("Gradients", requirement, **names)
+
+
+def _trial_losses(
+    models: Sequence[Module],
+    compute: Callable[[int], Tensor],
+    seed: int,
+    step: int,
+    number: int,
+    times: int,
+) -> list[tuple[str, Any]]:
+    """A part's loss, and what it drew, for each of so many times.
+
+    Empty for a part that fails or reads an iterator, and for models with hooks, which would see it.
+    """
+    is_hooked = any(module._hooks for model in models for module in model.modules())
+    if watchers or is_hooked or reaches_iterator(*models, compute):
+        return []
+    results = []
+    with preserve_state(*models, compute):
+        for _ in range(times):
+            try:
+                noise = part_noise(seed, step, number)
+                with preserve_tensors(*models), noise, compare_draws() as drawn:
+                    loss = repr(float(np.asarray(compute(number))))
+                results.append((loss, drawn))
+            except Exception:  # the step raises it again
+                return []
+    return results
 
 
 def _changed_parameter(name: str) -> ValueError:
