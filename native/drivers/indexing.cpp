@@ -14,21 +14,23 @@ constexpr int64_t kLeastWidth = 32;  // narrower rows are not worth reading all 
 // A random access counts as so many elements in a row: one to a slice, one to an element.
 constexpr int64_t kSliceCost = 16, kElementCost = 4;
 
+// Negative indices count from `negative`.
 template <typename Index>
-bool resolve(const void* source, int64_t begin, int64_t end, int64_t size, int64_t* target) {
+bool resolve(const void* source, int64_t begin, int64_t end, int64_t size, int64_t negative,
+             int64_t* target) {
   bool inside = true;
   for (int64_t i = begin; i < end; ++i) {
     const Index given = read_once<Index>(static_cast<const Index*>(source) + i);
     // An unsigned number too large for int64 becomes negative, and stays outside.
     int64_t position = static_cast<int64_t>(given);
-    if constexpr (Index(-1) < Index(0)) position += position < 0 ? size : 0;
+    if constexpr (Index(-1) < Index(0)) position += position < 0 ? negative : 0;
     inside &= position >= 0 && position < size;
     target[i] = position;
   }
   return inside;
 }
 
-using Resolve = bool (*)(const void*, int64_t, int64_t, int64_t, int64_t*);
+using Resolve = bool (*)(const void*, int64_t, int64_t, int64_t, int64_t, int64_t*);
 
 Resolve resolver(DType dtype) {
   constexpr Resolve kResolvers[] = {resolve<int8_t>,   resolve<int16_t>, resolve<int32_t>,
@@ -37,17 +39,17 @@ Resolve resolver(DType dtype) {
   return kResolvers[static_cast<int>(dtype) - static_cast<int>(DType::int8)];
 }
 
-// Indices from -size to size - 1 as positions from 0 on, copied as they are checked.
+// Indices from -size, or from 0, to size - 1 as positions from 0 on, copied as they are checked.
 class Positions {
  public:
-  Positions(const Layout& indices, const char* data, int64_t size)
+  Positions(const Layout& indices, const char* data, int64_t size, bool from_end = true)
       : block_(indices.size * sizeof(int64_t)) {
     const Contiguous source(indices, data);
     const Resolve run = resolver(indices.dtype);
     int64_t* const target = reinterpret_cast<int64_t*>(block_.data());
     std::atomic<bool> inside = true;
     parallel_chunks(cut(indices.size, Cost::medium), [&](int64_t begin, int64_t end) {
-      if (!run(source.data(), begin, end, size, target)) inside = false;
+      if (!run(source.data(), begin, end, size, from_end ? size : 0, target)) inside = false;
     });
     if (!inside) throw Declined();
   }
@@ -142,7 +144,7 @@ Block block_of(const Shape& shape, int axis) {
 
 void run_take(const ReadProblem& problem, const Buffers& buffers) {
   const Block& block = problem.block;
-  const Positions positions(problem.indices, buffers.inputs[1], block.length);
+  const Positions positions(problem.indices, buffers.inputs[1], block.length, problem.from_end);
   const int64_t count = problem.indices.size, bytes = block.inner * problem.x.itemsize;
   if (block.outer * count * bytes == 0) return;
   const Contiguous source(problem.x, buffers.inputs[0]);

@@ -19,6 +19,7 @@ Block block_of(const Shape& shape, int axis);
 struct ReadProblem {
   Block block;  // of x
   Layout x, indices;
+  bool from_end = true;  // whether negative indices count from the end
 };
 
 // Whole slices of x, one for each index.

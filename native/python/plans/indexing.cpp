@@ -78,6 +78,20 @@ bool plan_take(const void*, PyObject* const* arguments, Py_ssize_t count, Plan& 
   return read_axis(arguments[2], problem.x.ndim(), axis) && plan_slices(axis, problem, plan.call);
 }
 
+// indices, weight, padding_idx (which the forward only checks)
+bool plan_embedding(const void*, PyObject* const* arguments, Py_ssize_t count, Plan& plan) {
+  ReadProblem& problem = plan.call.solved_by<run_take>();
+  problem.from_end = false;
+  if (count != 3 || !add_movable(arguments[1], plan, problem.x) ||
+      !add_indices(arguments[0], plan, problem.indices) || problem.x.ndim() != 2) {
+    return false;
+  }
+  const int rows = static_cast<int>(std::min<int64_t>(problem.x.length(0), 1 << 30));
+  int padding;
+  return (arguments[2] == Py_None || read_axis(arguments[2], rows, padding)) &&
+         plan_slices(0, problem, plan.call);
+}
+
 // x, indices, axis
 bool plan_gather(const void*, PyObject* const* arguments, Py_ssize_t count, Plan& plan) {
   ReadProblem& problem = plan.call.solved_by<run_gather>();
@@ -124,6 +138,16 @@ bool plan_take_rule(const void*, PyObject* const* arguments, Py_ssize_t count, P
          add_indices(arguments[2], plan, problem.indices) &&
          read_axis(arguments[3], shape.ndim, axis) && !(kSelect && problem.indices.ndim() != 1) &&
          plan_slice_sums(shape, axis, problem, plan.call);
+}
+
+// grad_output, indices, weight_shape, padding_idx (None)
+bool plan_embedding_rule(const void*, PyObject* const* arguments, Py_ssize_t count, Plan& plan) {
+  AddProblem& problem = plan.call.solved_by<run_add_slices>();
+  Shape shape;
+  return count == 4 && arguments[3] == Py_None && add_array(arguments[0], plan, problem.updates) &&
+         add_indices(arguments[1], plan, problem.indices) &&
+         read_result_shape(arguments[2], shape) && shape.ndim == 2 &&
+         plan_slice_sums(shape, 0, problem, plan.call);
 }
 
 // grad_output, x_shape, indices, axis
@@ -224,6 +248,8 @@ bool add_index_kernels(PyObject* kernels_by_name) {
          add_kernel(kernels_by_name, "take_backward", plan_take_rule<false>, nullptr) &&
          add_kernel(kernels_by_name, "index_select", plan_take<true>, nullptr) &&
          add_kernel(kernels_by_name, "index_select_backward", plan_take_rule<true>, nullptr) &&
+         add_kernel(kernels_by_name, "embedding", plan_embedding, nullptr) &&
+         add_kernel(kernels_by_name, "embedding_backward", plan_embedding_rule, nullptr) &&
          add_kernel(kernels_by_name, "gather", plan_gather, nullptr) &&
          add_kernel(kernels_by_name, "gather_backward", plan_gather_rule, nullptr) &&
          add_kernel(kernels_by_name, "scatter_add", plan_scatter_add, nullptr) &&

@@ -1,4 +1,5 @@
-// reshape and transpose.
+// Other shapes and orders of axes: reshape, flatten, squeeze, transpose and the like, and their
+// rules.
 #include <algorithm>
 
 #include "../../drivers/copying.h"
@@ -70,17 +71,15 @@ void contiguous_strides(int64_t itemsize, const Shape& shape, int64_t* strides) 
   }
 }
 
-// x, shape (ints, one of them may be -1)
-bool plan_reshape(const void*, PyObject* const* arguments, Py_ssize_t count, Plan& plan) {
-  CopyProblem& problem = plan.call.solved_by<run_copy>();
+// x, whose layout has been read, in a shape of as many elements: a view where the memory allows it.
+bool plan_in_shape(const Shape& shape, CopyProblem& problem, Plan& plan) {
   const Layout& x = problem.from;
-  if (count != 2 || !add_array(arguments[0], plan, problem.from)) return false;
   Output& result = plan.call.add_view(0, true);
   result.dtype = problem.to = x.dtype;
-  if (!read_new_shape(arguments[1], x.size, result.shape)) return false;
+  result.shape = shape;
   if (x.c_contiguous) {
-    contiguous_strides(x.itemsize, result.shape, result.strides);
-  } else if (!strides_in_place(x, result.shape, result.strides)) {
+    contiguous_strides(x.itemsize, shape, result.strides);
+  } else if (!strides_in_place(x, shape, result.strides)) {
     result.kind = Output::Kind::fresh;
     plan.call.nanoseconds = nanoseconds_of_copy(x);
     return is_movable(x.dtype);
@@ -89,38 +88,204 @@ bool plan_reshape(const void*, PyObject* const* arguments, Py_ssize_t count, Pla
   return true;
 }
 
-// x, axes (None reverses them)
-bool plan_transpose(const void*, PyObject* const* arguments, Py_ssize_t count, Plan& plan) {
-  Layout x;
-  if (count != 2 || !add_array(arguments[0], plan, x)) return false;
-  const int ndim = x.ndim();
-  npy_intp axes[kMaxDimensions];
-  int given = ndim;
-  if (arguments[1] == Py_None) {
-    for (int i = 0; i < ndim; ++i) axes[i] = ndim - 1 - i;
-  } else if (!read_sizes(arguments[1], axes, given) || given != ndim) {
+// x, shape (ints, one of them may be -1)
+bool plan_reshape(const void*, PyObject* const* arguments, Py_ssize_t count, Plan& plan) {
+  CopyProblem& problem = plan.call.solved_by<run_copy>();
+  Shape shape;
+  return count == 2 && add_array(arguments[0], plan, problem.from) &&
+         read_new_shape(arguments[1], problem.from.size, shape) &&
+         plan_in_shape(shape, problem, plan);
+}
+
+void add_axis(int64_t length, Shape& shape) { shape.lengths[shape.ndim++] = length; }
+
+Shape no_axes() {
+  Shape shape;
+  shape.ndim = 0;
+  return shape;
+}
+
+// x
+bool plan_ravel(const void*, PyObject* const* arguments, Py_ssize_t count, Plan& plan) {
+  CopyProblem& problem = plan.call.solved_by<run_copy>();
+  if (count != 1 || !add_array(arguments[0], plan, problem.from)) return false;
+  Shape shape = no_axes();
+  add_axis(problem.from.size, shape);
+  return plan_in_shape(shape, problem, plan);
+}
+
+// The axes of `from` with those from `first` to `last` as one; false if that would be too long.
+bool join_axes(const Shape& from, int first, int last, Shape& shape) {
+  shape = no_axes();
+  for (int axis = 0; axis < first; ++axis) add_axis(from.lengths[axis], shape);
+  int64_t length = 1;
+  for (int axis = first; axis <= last && axis < from.ndim; ++axis) {
+    if (__builtin_mul_overflow(length, from.lengths[axis], &length)) return false;
+  }
+  add_axis(length, shape);
+  for (int axis = last + 1; axis < from.ndim; ++axis) add_axis(from.lengths[axis], shape);
+  return true;
+}
+
+// x, start_axis, end_axis
+bool plan_flatten(const void*, PyObject* const* arguments, Py_ssize_t count, Plan& plan) {
+  CopyProblem& problem = plan.call.solved_by<run_copy>();
+  if (count != 3 || !add_array(arguments[0], plan, problem.from)) return false;
+  const int ndim = std::max(problem.from.ndim(), 1);
+  int first, last;
+  Shape shape;
+  return read_axis(arguments[1], ndim, first) && read_axis(arguments[2], ndim, last) &&
+         first <= last && join_axes(problem.from.shape, first, last, shape) &&
+         plan_in_shape(shape, problem, plan);
+}
+
+// grad_output, input_shape: grad_output has some neighbouring axes as one.
+bool plan_flatten_rule(const void*, PyObject* const* arguments, Py_ssize_t count, Plan& plan) {
+  CopyProblem& problem = plan.call.solved_by<run_copy>();
+  Shape shape;
+  if (count != 2 || !add_array(arguments[0], plan, problem.from) ||
+      !read_shape(arguments[1], shape)) {
     return false;
   }
+  const int fewer = shape.ndim - problem.from.ndim();
+  for (int first = 0; fewer >= 0 && first + fewer < shape.ndim; ++first) {
+    Shape possible;
+    if (join_axes(shape, first, first + fewer, possible) && possible == problem.from.shape) {
+      return plan_in_shape(shape, problem, plan);
+    }
+  }
+  return false;
+}
+
+// grad_output, input_shape
+bool plan_ravel_rule(const void* definition, PyObject* const* arguments, Py_ssize_t count,
+                     Plan& plan) {
+  return count == 2 && PyArray_Check(arguments[0]) &&
+         PyArray_NDIM(reinterpret_cast<PyArrayObject*>(arguments[0])) == 1 &&
+         plan_reshape(definition, arguments, count, plan);
+}
+
+// x, axis (an int, a tuple, or None: all axes of length 1)
+bool plan_squeeze(const void*, PyObject* const* arguments, Py_ssize_t count, Plan& plan) {
+  CopyProblem& problem = plan.call.solved_by<run_copy>();
+  const Layout& x = problem.from;
+  bool leaves[kMaxDimensions];
+  if (count != 2 || !add_array(arguments[0], plan, problem.from) ||
+      !read_axes(arguments[1], x.ndim(), leaves)) {
+    return false;
+  }
+  Shape shape = no_axes();
+  for (int axis = 0; axis < x.ndim(); ++axis) {
+    if (x.length(axis) != 1 && leaves[axis] && arguments[1] != Py_None) return false;
+    if (x.length(axis) != 1 || !leaves[axis]) add_axis(x.length(axis), shape);
+  }
+  return plan_in_shape(shape, problem, plan);
+}
+
+// x, axis (an int)
+bool plan_unsqueeze(const void*, PyObject* const* arguments, Py_ssize_t count, Plan& plan) {
+  CopyProblem& problem = plan.call.solved_by<run_copy>();
+  const Layout& x = problem.from;
+  int added;
+  if (count != 2 || !add_array(arguments[0], plan, problem.from) || x.ndim() == kMaxDimensions ||
+      !read_axis(arguments[1], x.ndim() + 1, added)) {
+    return false;
+  }
+  Shape shape = no_axes();
+  for (int axis = 0; axis <= x.ndim(); ++axis) {
+    add_axis(axis == added ? 1 : x.length(axis - (axis > added)), shape);
+  }
+  return plan_in_shape(shape, problem, plan);
+}
+
+Shape without_ones(const Shape& from) {
+  Shape shape = no_axes();
+  for (int axis = 0; axis < from.ndim; ++axis) {
+    if (from.lengths[axis] != 1) add_axis(from.lengths[axis], shape);
+  }
+  return shape;
+}
+
+// grad_output, input_shape: the same but for axes of length 1.
+bool plan_ones_rule(const void*, PyObject* const* arguments, Py_ssize_t count, Plan& plan) {
+  CopyProblem& problem = plan.call.solved_by<run_copy>();
+  Shape shape;
+  return count == 2 && add_array(arguments[0], plan, problem.from) &&
+         read_shape(arguments[1], shape) &&
+         without_ones(shape) == without_ones(problem.from.shape) &&
+         plan_in_shape(shape, problem, plan);
+}
+
+// x with its axes in the order of `axes`, which has each once.
+void plan_in_order(const Layout& x, const npy_intp* axes, Plan& plan) {
   Output& view = plan.call.add_view(0, true);
   view.dtype = x.dtype;
-  view.shape.ndim = ndim;
+  view.shape.ndim = x.ndim();
+  for (int i = 0; i < x.ndim(); ++i) {
+    view.shape.lengths[i] = x.length(axes[i]);
+    view.strides[i] = x.strides[axes[i]];
+  }
+}
+
+// The order that a tuple of ints or None (reversed) gives `ndim` axes.
+bool read_order(PyObject* object, int ndim, npy_intp* axes) {
+  if (object == Py_None) {
+    for (int i = 0; i < ndim; ++i) axes[i] = ndim - 1 - i;
+    return true;
+  }
+  int given = ndim;
+  if (!read_sizes(object, axes, given) || given != ndim) return false;
   bool seen[kMaxDimensions] = {};
   for (int i = 0; i < ndim; ++i) {
     if (axes[i] < -ndim || axes[i] >= ndim) return false;
-    const npy_intp axis = axes[i] < 0 ? axes[i] + ndim : axes[i];
-    if (seen[axis]) return false;
-    seen[axis] = true;
-    view.shape.lengths[i] = x.length(axis);
-    view.strides[i] = x.strides[axis];
+    if (axes[i] < 0) axes[i] += ndim;
+    if (seen[axes[i]]) return false;
+    seen[axes[i]] = true;
   }
+  return true;
+}
+
+// x, axes (None reverses them); the rule puts them back.
+template <bool kBack>
+bool plan_transpose(const void*, PyObject* const* arguments, Py_ssize_t count, Plan& plan) {
+  Layout x;
+  npy_intp axes[kMaxDimensions], order[kMaxDimensions];
+  if (count != 2 || !add_array(arguments[0], plan, x) ||
+      !read_order(arguments[1], x.ndim(), axes)) {
+    return false;
+  }
+  for (int i = 0; i < x.ndim(); ++i) order[kBack ? axes[i] : i] = kBack ? i : axes[i];
+  plan_in_order(x, order, plan);
+  return true;
+}
+
+// x, axis1, axis2
+bool plan_swapaxes(const void*, PyObject* const* arguments, Py_ssize_t count, Plan& plan) {
+  Layout x;
+  int first, second;
+  if (count != 3 || !add_array(arguments[0], plan, x) ||
+      !read_axis(arguments[1], x.ndim(), first) || !read_axis(arguments[2], x.ndim(), second)) {
+    return false;
+  }
+  npy_intp axes[kMaxDimensions];
+  for (int i = 0; i < x.ndim(); ++i) axes[i] = i;
+  std::swap(axes[first], axes[second]);
+  plan_in_order(x, axes, plan);
   return true;
 }
 
 }  // namespace
 
 bool add_movement_kernels(PyObject* kernels_by_name) {
-  return add_kernel(kernels_by_name, "reshape", plan_reshape, nullptr) &&
-         add_kernel(kernels_by_name, "transpose", plan_transpose, nullptr);
+  const auto add = [&](const char* name, auto plan) {
+    return add_kernel(kernels_by_name, name, plan, nullptr);
+  };
+  return add("reshape", plan_reshape) && add("ravel", plan_ravel) &&
+         add("ravel_backward", plan_ravel_rule) && add("flatten", plan_flatten) &&
+         add("flatten_backward", plan_flatten_rule) && add("squeeze", plan_squeeze) &&
+         add("unsqueeze", plan_unsqueeze) && add("ones_backward", plan_ones_rule) &&
+         add("transpose", plan_transpose<false>) &&
+         add("transpose_backward", plan_transpose<true>) && add("swapaxes", plan_swapaxes);
 }
 
 }  // namespace extensor

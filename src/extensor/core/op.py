@@ -97,7 +97,8 @@ class Op:
             self.public = Parameters(self.name, arguments)
             self.bound = reordered(self.public)
         self.compute = door.computation(self.name, kernel, self.formula)
-        self.function = dressed(self._dispatcher(), formula)
+        self._all = self._dispatchers()
+        self.function = dressed(self._all[0], formula)
         self.function.op = self
         self.function.backward = self._define_backward
 
@@ -120,17 +121,33 @@ class Op:
         count = written.count("Any") - len(self.kept)
         return tuple.__class_getitem__((Tensor,) * count) if count > 1 else Tensor
 
-    def _dispatcher(self) -> Any:
-        """The function users call: straight to the kernel where it accepts, else the long way."""
-        public, own = self.public, self.parameters.position
-        direct = public.position.keys() == own.keys()
+    def _dispatchers(self) -> list[Any]:
+        """The function users call, straight to the kernel where it accepts, else the long way.
+
+        If its arguments come in another order than the formula's, a second one, which takes them as
+        the formula does, stands between the two.
+        """
+        own, public = self.parameters, self.public
+        if public.position.keys() == own.position.keys():
+            long_way = PublicFunction(public, self.bound, self.call)
+            places = tuple(own.position[name] for name in public.names)
+            return [self._dispatcher(long_way, self.kernel, public, places)]
+        ordered = self._dispatcher(
+            lambda *arguments: self.call(arguments), self.kernel, own, tuple(range(own.count))
+        )
+        long_way = PublicFunction(public, self.bound, lambda arguments: ordered(*arguments))
+        return [self._dispatcher(long_way, None, public, ()), ordered]
+
+    def _dispatcher(
+        self, long_way: Any, kernel: Any, parameters: Parameters, places: tuple[int, ...]
+    ) -> Any:
         return _native.Dispatcher(
             self.name,
-            PublicFunction(self.public, self.bound, self.call),
-            self.kernel if direct else None,
-            public.names,
-            public.defaults,
-            tuple(own[name] for name in public.names) if direct else (),
+            long_way,
+            kernel,
+            parameters.names,
+            parameters.defaults,
+            places,
             self.arity,
             len(self.attributes),
             tuple(name in self.optional for name in self.inputs),
@@ -183,7 +200,8 @@ class Op:
     ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
         def define(written: Callable[..., Any]) -> Callable[..., Any]:
             self.rule = Rule(self, written, kernel)
-            self.function.set_rule(self.rule, *self.rule.kept)
+            for dispatcher in self._all:
+                dispatcher.set_rule(self.rule, *self.rule.kept)
             function: Callable[..., Any] = self.rule.function
             return function
 

@@ -45,7 +45,7 @@ def _check_rows(name: str, indices: Any, weight: Any, padding_idx: int | None) -
         raise value_error(name, f"indices must be in [0, {rows - 1}]", index=int(wrong[0]))
 
 
-@op(shape=_embedding_shape, check=_check_rows, widen=False)
+@op(kernel="embedding", shape=_embedding_shape, check=_check_rows, widen=False)
 def embedding(xp: Any, indices: Indices, weight: Array, padding_idx: int | None = None) -> Any:
     """The rows of ``weight`` at ``indices``.
 
@@ -85,7 +85,7 @@ def embedding(xp: Any, indices: Indices, weight: Array, padding_idx: int | None 
     return xp.reshape(rows, (*indices.shape, weight.shape[1]))
 
 
-@embedding.backward()
+@embedding.backward(kernel="embedding_backward")
 def embedding_backward(
     grad_output: Tensor, indices: Tensor, weight_shape: Shape, padding_idx: int | None = None
 ) -> Tensor:

@@ -102,7 +102,7 @@ def _check_ones_apart(name: str, grad_output: Tensor, input_shape: Shape) -> Non
         )
 
 
-@op(shape=_squeeze, widen=False)
+@op(kernel="squeeze", shape=_squeeze, widen=False)
 def squeeze(xp: Any, x: Array, axis: Axis = None) -> Any:
     """``x`` without ``axis``, which must have size 1; None removes every such axis.
 
@@ -131,7 +131,7 @@ def squeeze(xp: Any, x: Array, axis: Axis = None) -> Any:
     return xp.reshape(x, _squeeze("squeeze", {"x": x.shape}, axis))
 
 
-@squeeze.backward()
+@squeeze.backward(kernel="ones_backward")
 def squeeze_backward(grad_output: Tensor, input_shape: Shape) -> Tensor:
     """``grad_output`` in ``input_shape``."""
     _check_ones_apart("squeeze_backward", grad_output, input_shape)
@@ -148,7 +148,7 @@ def _unsqueeze(name: str, shapes: Shapes, axis: Any) -> Shape:
     return tuple(1 if i in axes else next(sizes) for i in range(len(shape) + added))
 
 
-@op(shape=_unsqueeze, widen=False)
+@op(kernel="unsqueeze", shape=_unsqueeze, widen=False)
 def unsqueeze(xp: Any, x: Array, axis: int | tuple[int, ...]) -> Any:
     """``x`` with new axes of size 1. Derivative: the same without them.
 
@@ -169,7 +169,7 @@ def unsqueeze(xp: Any, x: Array, axis: int | tuple[int, ...]) -> Any:
     return xp.reshape(x, _unsqueeze("unsqueeze", {"x": x.shape}, axis))
 
 
-@unsqueeze.backward()
+@unsqueeze.backward(kernel="ones_backward")
 def unsqueeze_backward(grad_output: Tensor, input_shape: Shape) -> Tensor:
     """``grad_output`` in ``input_shape``."""
     _check_ones_apart("unsqueeze_backward", grad_output, input_shape)
@@ -195,7 +195,7 @@ def _flatten(name: str, shapes: Shapes, start_axis: int, end_axis: int) -> Shape
     return (*shape[:start], count(shape[start : end + 1]), *shape[end + 1 :])
 
 
-@op(shape=_flatten, widen=False)
+@op(kernel="flatten", shape=_flatten, widen=False)
 def flatten(xp: Any, x: Array, start_axis: int = 0, end_axis: int = -1) -> Any:
     """The axes from ``start_axis`` to ``end_axis``, both included, as one.
 
@@ -228,7 +228,7 @@ def flatten(xp: Any, x: Array, start_axis: int = 0, end_axis: int = -1) -> Any:
     return xp.reshape(x, _flatten("flatten", {"x": x.shape}, start_axis, end_axis))
 
 
-@flatten.backward()
+@flatten.backward(kernel="flatten_backward")
 def flatten_backward(grad_output: Tensor, input_shape: Shape) -> Tensor:
     """``grad_output`` in ``input_shape``."""
     shape = tuple(input_shape)
@@ -251,7 +251,7 @@ def _ravel(name: str, shapes: Shapes) -> Shape:
     return (count(shape),)
 
 
-@op(shape=_ravel, widen=False)
+@op(kernel="ravel", shape=_ravel, widen=False)
 def ravel(xp: Any, x: Array) -> Any:
     """All elements along one axis. Derivative: ``grad_output`` in the old shape.
 
@@ -272,7 +272,7 @@ def ravel(xp: Any, x: Array) -> Any:
     return xp.reshape(x, (count(x.shape),))
 
 
-@ravel.backward()
+@ravel.backward(kernel="ravel_backward")
 def ravel_backward(grad_output: Tensor, input_shape: Shape) -> Tensor:
     """``grad_output`` in ``input_shape``."""
     return reshape(grad_output, input_shape)
@@ -326,7 +326,7 @@ def transpose(xp: Any, x: Array, axes: Sequence[int] | None = None) -> Any:
     return xp.permute_dims(x, _order("transpose", axes, x.ndim))
 
 
-@transpose.backward()
+@transpose.backward(kernel="transpose_backward")
 def transpose_backward(grad_output: Tensor, axes: Sequence[int] | None = None) -> Tensor:
     """``grad_output`` with its axes put back."""
     return transpose(grad_output, _inverse(_order("transpose_backward", axes, grad_output.ndim)))
@@ -357,7 +357,7 @@ def permute(xp: Any, x: Array, axes: Sequence[int]) -> Any:
     return xp.permute_dims(x, _order("permute", axes, x.ndim))
 
 
-@permute.backward()
+@permute.backward(kernel="transpose_backward")
 def permute_backward(grad_output: Tensor, axes: Sequence[int]) -> Tensor:
     """``grad_output`` with its axes put back."""
     return permute(grad_output, _inverse(_order("permute_backward", axes, grad_output.ndim)))
@@ -378,7 +378,7 @@ def _swapaxes(name: str, shapes: Shapes, axis1: int, axis2: int) -> Shape:
     return tuple(shape[axis] for axis in _swapped_axes(name, axis1, axis2, len(shape)))
 
 
-@op(shape=_swapaxes, widen=False)
+@op(kernel="swapaxes", shape=_swapaxes, widen=False)
 def swapaxes(xp: Any, x: Array, axis1: int, axis2: int) -> Any:
     """``x`` with two axes exchanged. Derivative: the axes exchanged again.
 
@@ -399,7 +399,7 @@ def swapaxes(xp: Any, x: Array, axis1: int, axis2: int) -> Any:
     return xp.permute_dims(x, _swapped_axes("swapaxes", axis1, axis2, x.ndim))
 
 
-@swapaxes.backward()
+@swapaxes.backward(kernel="swapaxes")
 def swapaxes_backward(grad_output: Tensor, axis1: int, axis2: int) -> Tensor:
     """``grad_output`` with the axes exchanged again."""
     return transpose(
