@@ -124,8 +124,6 @@ def softsign(xp: Any, x: Array) -> Any:
     >>> import extensor as ex
     >>> ex.softsign([-1.0, 0.0, 3.0])
     tensor([-0.5 ,  0.  ,  0.75])
-    >>> ex.softsign([-1.0, 0.0, 3.0])
-    tensor([-0.5 ,  0.  ,  0.75])
     >>> ex.softsign_backward([1.0], [1.0])
     tensor([0.25])
     """

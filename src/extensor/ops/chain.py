@@ -40,8 +40,6 @@ def chain_rule(xp: Any, gradient: Array, derivative: Array) -> Any:
     >>> import extensor as ex
     >>> ex.chain_rule([0.0, 2.0], [float("inf"), 3.0])
     tensor([0., 6.])
-    >>> ex.chain_rule([0.0, 2.0], [float("inf"), 3.0])
-    tensor([0., 6.])
     >>> ex.chain_rule_backward([1.0, 1.0], [0.0, 2.0], [5.0, 3.0]).grad_gradient
     tensor([5., 3.])
     """
@@ -79,8 +77,6 @@ def chain_divide(xp: Any, gradient: Array, denominator: Array) -> Any:
         The quotient, in the shape to which both broadcast.
 
     >>> import extensor as ex
-    >>> ex.chain_divide([0.0, 6.0], [0.0, 3.0])
-    tensor([0., 2.])
     >>> ex.chain_divide([0.0, 6.0], [0.0, 3.0])
     tensor([0., 2.])
     >>> ex.chain_divide_backward([1.0], [6.0], [3.0]).grad_denominator

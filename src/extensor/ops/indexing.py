@@ -172,8 +172,6 @@ def index_set(xp: Any, x: Array, updates: Array, index: Index) -> Any:
     >>> import extensor as ex
     >>> ex.index_set([1.0, 2.0, 3.0], 9.0, 1)
     tensor([1., 9., 3.])
-    >>> ex.index_set([1.0, 2.0, 3.0], 9.0, 1)
-    tensor([1., 9., 3.])
     >>> ex.index_set_backward([1.0, 1.0, 1.0], (3,), (), 1)
     index_set_gradients(grad_x=tensor([1., 0., 1.]), grad_updates=tensor(1.))
     """

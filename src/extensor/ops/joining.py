@@ -256,8 +256,6 @@ def tile(xp: Any, x: Array, reps: int | tuple[int, ...]) -> Any:
     >>> import extensor as ex
     >>> ex.tile([1.0, 2.0], 2)
     tensor([1., 2., 1., 2.])
-    >>> ex.tile([1.0, 2.0], 2)
-    tensor([1., 2., 1., 2.])
     >>> ex.tile_backward([1.0, 2.0, 3.0, 4.0], (2,), 2)
     tensor([4., 6.])
     """
@@ -322,8 +320,6 @@ def repeat(xp: Any, x: Array, repeats: int | Sequence[int], axis: int | None = N
         If there is not one number for each element, or ``axis`` is out of range.
 
     >>> import extensor as ex
-    >>> ex.repeat([1.0, 2.0], [1, 2])
-    tensor([1., 2., 2.])
     >>> ex.repeat([1.0, 2.0], [1, 2])
     tensor([1., 2., 2.])
     >>> ex.repeat_backward([1.0, 2.0, 3.0], (2,), [1, 2])

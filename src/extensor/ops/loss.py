@@ -191,8 +191,6 @@ def smooth_l1_loss(
     >>> import extensor as ex
     >>> ex.smooth_l1_loss([0.5, 3.0], [0.0, 0.0], "none")
     tensor([0.125, 2.5  ])
-    >>> ex.smooth_l1_loss([0.5, 3.0], [0.0, 0.0], "none")
-    tensor([0.125, 2.5  ])
     >>> ex.smooth_l1_loss_backward([1.0, 1.0], [0.5, 3.0], [0.0, 0.0], "none").grad_prediction
     tensor([0.5, 1. ])
     """
