@@ -274,6 +274,31 @@ bool plan_swapaxes(const void*, PyObject* const* arguments, Py_ssize_t count, Pl
   return true;
 }
 
+// x, sections (an int that divides the axis), axis
+bool plan_split(const void*, PyObject* const* arguments, Py_ssize_t count, Plan& plan) {
+  Layout x;
+  int axis;
+  npy_intp sections;
+  if (count != 3 || !add_array(arguments[0], plan, x) || !PyLong_CheckExact(arguments[1]) ||
+      !read_per_axis(arguments[1], 1, 1, &sections) || sections > Call::kMaxOutputs ||
+      !read_axis(arguments[2], x.ndim(), axis) || x.length(axis) == 0 ||
+      x.length(axis) % sections != 0) {
+    return false;
+  }
+  plan.call.several = true;
+  const int64_t length = x.length(axis) / sections;
+  for (int i = 0; i < sections; ++i) {
+    Output& view = plan.call.add_view(0, true);
+    view.dtype = x.dtype;
+    view.shape = x.shape;
+    view.shape.lengths[axis] = length;
+    std::copy_n(x.strides, x.ndim(), view.strides);
+    view.offset = i * length * x.strides[axis];
+  }
+  plan.call.computes_nothing();
+  return true;
+}
+
 }  // namespace
 
 bool add_movement_kernels(PyObject* kernels_by_name) {
@@ -285,7 +310,8 @@ bool add_movement_kernels(PyObject* kernels_by_name) {
          add("flatten_backward", plan_flatten_rule) && add("squeeze", plan_squeeze) &&
          add("unsqueeze", plan_unsqueeze) && add("ones_backward", plan_ones_rule) &&
          add("transpose", plan_transpose<false>) &&
-         add("transpose_backward", plan_transpose<true>) && add("swapaxes", plan_swapaxes);
+         add("transpose_backward", plan_transpose<true>) && add("swapaxes", plan_swapaxes) &&
+         add("split", plan_split);
 }
 
 }  // namespace extensor

@@ -183,7 +183,7 @@ def _split_shapes(name: str, shapes: Shapes, indices_or_sections: Any, axis: int
     ]
 
 
-@op(shape=_split_shapes, widen=False)
+@op(kernel="split", shape=_split_shapes, widen=False)
 def split(
     xp: Any, x: Array, indices_or_sections: int | Sequence[int], axis: int = 0
 ) -> tuple[Any, ...]:
