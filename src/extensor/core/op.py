@@ -97,8 +97,8 @@ class Op:
             self.public = Parameters(self.name, arguments)
             self.bound = reordered(self.public)
         self.compute = door.computation(self.name, kernel, self.formula)
-        self._all = self._dispatchers()
-        self.function = dressed(self._all[0], formula)
+        self._dispatchers = self._make_dispatchers()
+        self.function = dressed(self._dispatchers[0], formula)
         self.function.op = self
         self.function.backward = self._define_backward
 
@@ -121,7 +121,7 @@ class Op:
         count = written.count("Any") - len(self.kept)
         return tuple.__class_getitem__((Tensor,) * count) if count > 1 else Tensor
 
-    def _dispatchers(self) -> list[Any]:
+    def _make_dispatchers(self) -> list[Any]:
         """The function users call, straight to the kernel where it accepts, else the long way.
 
         If its arguments come in another order than the formula's, a second one, which takes them as
@@ -200,7 +200,7 @@ class Op:
     ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
         def define(written: Callable[..., Any]) -> Callable[..., Any]:
             self.rule = Rule(self, written, kernel)
-            for dispatcher in self._all:
+            for dispatcher in self._dispatchers:
                 dispatcher.set_rule(self.rule, *self.rule.kept)
             function: Callable[..., Any] = self.rule.function
             return function
