@@ -20,7 +20,7 @@ from pathlib import Path
 from shlex import quote
 from types import FrameType, ModuleType
 
-from extensor_cli.command_arguments import overview, parser
+from extensor_cli.parsing import overview, parser
 from extensor_cli.streams import Lasting, lasting_streams, reopen_closed
 
 __all__ = ["ERRORS", "command_name", "error_text", "main", "parser"]

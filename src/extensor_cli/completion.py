@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 
-from extensor_cli.command_arguments import COMMANDS, parser
+from extensor_cli.command_arguments import COMMANDS
+from extensor_cli.parsing import parser
 
 # What the placeholders of arguments stand for; choices are offered where there are any.
 _KINDS = {"FILE": "file", "source": "file", "folder": "file", "SHARDS": "file"}

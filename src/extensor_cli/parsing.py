@@ -1,4 +1,4 @@
-"""How wrong command lines are refused: one line with the command in front, as all other errors."""
+"""The parser of command lines, made from the table of commands, and how it reports mistakes."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import argparse
 import re
 import sys
 from collections.abc import Sequence
+from textwrap import fill
 from typing import Any, NoReturn
 
+from extensor_cli.command_arguments import COMMANDS
 from extensor_cli.streams import safe_text
 
 # Messages of argparse, and ours instead.
@@ -65,3 +67,53 @@ def _nearest(name: str, known: Sequence[str]) -> str:
 
     matches = get_close_matches(name, known, 1, 0.65)
     return f" (did you mean {matches[0]}?)" if matches else ""
+
+
+def parser() -> Parser:
+    """All commands and their arguments."""
+    root = Parser(
+        prog="extensor",
+        description="Train neural networks, and look at what they learned.",
+        formatter_class=lambda prog: argparse.HelpFormatter(prog, max_help_position=16),
+        epilog="extensor COMMAND --help shows the options of a command and an example.",
+    )
+    root.add_argument(
+        "--version", action="store_true", help="print the versions of everything and exit"
+    )
+    root.add_argument(
+        "--traceback", action="store_true", help="show the Python traceback of errors"
+    )
+    root.commands = root.add_subparsers(dest="command", metavar="command", title="commands")
+    for name, command in COMMANDS.items():
+        notes = f"{fill(command.notes, 79)}\n\n" if command.notes else ""
+        added = root.commands.add_parser(
+            name,
+            help=command.summary,
+            description=f"{command.summary[0].upper()}{command.summary[1:]}.",
+            usage=f"%(prog)s {command.usage} [options]",
+            epilog=f"{notes}Example:\n  {command.example}",
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        for title, options in command.options.items():
+            group = added.add_argument_group(title)
+            for option, details in options:
+                group.add_argument(option, **details)
+    return root
+
+
+def overview() -> str:
+    """The page that ``extensor`` shows without arguments."""
+    width = max(map(len, COMMANDS))
+    lines = "\n".join(
+        f"  {name:{width}}  {command.summary}\n  {'':{width}}  {command.example}"
+        for name, command in COMMANDS.items()
+    )
+    return f"""ExTensor trains neural networks, and shows what they learned.
+
+Start here: extensor train
+It trains on handwritten digits in a few seconds.
+
+Commands, each with an example:
+{lines}
+
+extensor COMMAND --help lists the options of a command."""
