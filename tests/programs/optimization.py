@@ -42,6 +42,8 @@ def draw_optimizer(draft: Draft, random: Random) -> None:
     if draft.amp or (draft.has_flat_directions and draft.dtype == "float32"):
         known = [each for each in OPTIMIZERS if each[0] == "SGD"]  # rounding may turn a sign
     name, options = random.choice(known)
+    if draft.has_flat_directions and name == "LAMB":
+        name, options = "AdamW", "lr=0.01"  # LAMB scales any update to the size of the parameters
     if draft.has_flat_directions and name != "SGD":
         options += ", eps=0.001"  # what is zero but for rounding is divided by it
     draft.note(name)
@@ -91,7 +93,9 @@ def draw_options(draft: Draft, random: Random) -> None:
         draft.note("accumulate")
         draft.options.append("accumulate=2")
         draft.epochs = 3
-    if draft.has_batch_norm and random.random() < 0.5:
+    is_wanted = draft.has_batch_norm and random.random() < 0.5
+    # Its parts are computed in threads, where a threading.local of the caller is empty.
+    if is_wanted and "factor in: thread local" not in draft.notes:
         draft.note("sync_batch_norm")
         draft.is_synchronised = True
         draft.parts_options.append("sync_batch_norm=True")
