@@ -254,10 +254,10 @@ def check_same_data(
     step: int,
     workers: Workers,
 ) -> None:
-    """Refuse workers that have different losses of part 0, which they can only get from other data.
+    """Raise an error if the workers compute different losses for part 0: they read different data.
 
-    All of them compute it, whoever takes it. Those that cannot, as they have read only their own
-    samples, are left out.
+    Every worker computes this loss, although only one takes the part. A worker that has read only the
+    samples of its own parts cannot compute it, and is not compared.
     """
     results = _trial_losses(models, compute, seed, step, 0, 1)
     loss = results[0][0] if results else ""
