@@ -160,7 +160,7 @@ CHANGES = {
     "model.name=numpy:nowhere": (
         "config: model: numpy must have the function, got name='numpy:nowhere'"
     ),
-    "model.name=numpy:zeros": KEY_UNKNOWN.text(key="model.sizes"),
+    "model.name=numpy:kron": KEY_UNKNOWN.text(key="model.sizes"),
     "model.name=math:floor": (
         "config: model must be a function of yours or of an installed package, not of Python's "
         "standard library, got name='math:floor'"

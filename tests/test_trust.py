@@ -298,6 +298,14 @@ STANDARD = [
 ]  # fmt: skip
 
 
+def test_functions_without_a_signature_are_refused() -> None:
+    Path("handed.py").write_text("def build(): ...\nbuild.__signature__ = 3\n")
+    text = 'epochs = 1\n[data]\ntrain = "data.npz"\n[model]\nname = "handed:build"\n'
+    Path("mine.toml").write_text(text)
+    with pytest.raises(ValueError, match="model must have a signature that can be read"):
+        experiment("mine.toml", callbacks=[])
+
+
 @pytest.mark.parametrize("name", STANDARD)
 @pytest.mark.parametrize("source", ["run/config.toml", "mine.toml"])
 def test_nothing_of_the_standard_library_is_called(name: str, source: str) -> None:

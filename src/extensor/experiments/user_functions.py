@@ -7,6 +7,7 @@ so its functions run only with consent. Functions of the standard library are al
 from __future__ import annotations
 
 import importlib.util
+import inspect
 import os
 import sys
 import sysconfig
@@ -82,6 +83,11 @@ def import_function(entry: str, name: str) -> Callable[..., Any]:
         _check_module(entry, name, each)
         _check_origin(entry, name, each)
     _check_library(entry, name, owner)
+    try:
+        inspect.signature(function)
+    except (TypeError, ValueError):  # of a function in C, say
+        requirement = f"{entry} must have a signature that can be read; call it in a function of yours"
+        raise value_error("config", requirement, name=name) from None
     return function  # type: ignore[no-any-return]
 
 

@@ -197,7 +197,7 @@ def layer_norm_backward(
 def _rms_norm(
     x: Any, normalized_shape: int | Sequence[int], weight: Any = None, eps: float | None = None
 ) -> tuple[Any, ...]:
-    return x, weight, normalized_shape, None if eps is None else float(eps)
+    return x, weight, normalized_shape, eps
 
 
 def _least(xp: Any, eps: float | None, dtype: Any) -> float:
