@@ -55,6 +55,7 @@ class Call {
     using Problem = ProblemOf<decltype(kRun)>;
     static_assert(std::is_trivially_copyable_v<Problem> && sizeof(Problem) <= kProblemBytes);
     run_ = run_with<kRun>;
+    problem_bytes_ = sizeof(Problem);
     return *new (problem_) Problem;
   }
 
@@ -108,6 +109,13 @@ class Call {
     if (run_ != nullptr) run_(shared_ == nullptr ? problem_ : shared_.get(), buffers);
   }
 
+  // What a copy of the call needs in order to be run: a function, null where nothing is computed,
+  // and its problem, which is shared or has so many bytes.
+  Run function() const { return run_; }
+  const std::shared_ptr<const void>& shared_problem() const { return shared_; }
+  const std::byte* problem() const { return problem_; }
+  size_t problem_bytes() const { return problem_bytes_; }
+
   // How long a run takes, about: longer ones give up the interpreter's lock.
   int64_t nanoseconds = 0;
   // Whether the outputs come as a tuple, also if there is only one.
@@ -115,6 +123,8 @@ class Call {
   // Whether the plan has looked at the values of its inputs and is right for these alone, or a run
   // looks at what it computes and may decline.
   bool depends_on_values = false;
+  // Whether a run writes to inputs.
+  bool changes_inputs = false;
   // What the first run uses; a later one may bring its own.
   double numbers[kMaxNumbers];
   uint64_t words[kMaxWords];
@@ -136,6 +146,7 @@ class Call {
 
   Run run_ = nullptr;  // null where the outputs are views alone
   int output_count_ = 0;
+  size_t problem_bytes_ = 0;
   std::shared_ptr<const void> shared_;
   Output outputs_[kMaxOutputs];
   alignas(64) std::byte problem_[kProblemBytes];

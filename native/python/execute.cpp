@@ -1,5 +1,7 @@
 #include "execute.h"
 
+#include "recorder.h"
+
 namespace extensor {
 namespace {
 
@@ -44,6 +46,7 @@ class Arrays {
   }
 
   char* const* data() const { return data_; }
+  PyObject* const* objects() const { return made_; }
 
   // What the call gives.
   PyObject* release(const Call& call) {
@@ -92,7 +95,7 @@ class Arrays {
 
 }  // namespace
 
-PyObject* run_call(const Call& call, PyObject* const* inputs, int input_count,
+PyObject* run_call(PyObject* name, const Call& call, PyObject* const* inputs, int input_count,
                    const double* numbers, const uint64_t* words, char** room) {
   constexpr int kFew = 16;
   char* few[kFew];
@@ -103,11 +106,16 @@ PyObject* run_call(const Call& call, PyObject* const* inputs, int input_count,
   }
   Arrays arrays;
   if (!arrays.make(call, inputs)) return nullptr;
+  Recorder* const recorder = mode().recorder;
+  if (recorder != nullptr && !recorder->begin(call, inputs, input_count)) return nullptr;
   try {
     Unlocked unlocked(call.nanoseconds);
     call.run({data, arrays.data(), numbers, words});
   } catch (const Declined&) {
     return not_implemented();
+  }
+  if (recorder != nullptr && !recorder->end(name, call, arrays.objects(), numbers, words)) {
+    return nullptr;
   }
   return arrays.release(call);
 }
@@ -117,8 +125,8 @@ PyObject* compute(const Kernel& kernel, PyObject* const* arguments, Py_ssize_t c
   return guarded([&]() -> PyObject* {
     Plan plan;
     if (kernel.plan(kernel.definition, arguments, count, plan)) {
-      PyObject* result = run_call(plan.call, plan.inputs(), plan.input_count(), plan.call.numbers,
-                                  plan.call.words);
+      PyObject* result = run_call(kernel.name, plan.call, plan.inputs(), plan.input_count(),
+                                  plan.call.numbers, plan.call.words);
       if (result != nullptr) {
         if (plan.returned != nullptr) Py_SETREF(result, Py_NewRef(plan.returned));
         return result;

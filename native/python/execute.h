@@ -8,9 +8,10 @@
 
 namespace extensor {
 
-// Runs a planned call: the array it gives, a tuple of them, or null with a Python error set. Room
-// for the addresses of so many inputs may be given, so that no memory is needed for them.
-PyObject* run_call(const Call& call, PyObject* const* inputs, int input_count,
+// Runs a planned call of the kernel called `name`: the array it gives, a tuple of them, or null
+// with a Python error set. Room for the addresses of so many inputs may be given, so that no memory
+// is needed for them.
+PyObject* run_call(PyObject* name, const Call& call, PyObject* const* inputs, int input_count,
                    const double* numbers, const uint64_t* words, char** room = nullptr);
 
 // Plans a call of a kernel and runs it. NotImplemented for what the kernel declines.

@@ -4,6 +4,8 @@
 
 namespace extensor {
 
+class Recorder;
+
 // What the tape does in this thread.
 struct Mode {
   bool recording = true;
@@ -11,9 +13,10 @@ struct Mode {
   bool casting = false;   // inputs change their dtype on the way to an op
   bool formulas = false;  // every kernel declines
   double epsilon = 1e-10;
-  bool telling = false;        // what a watcher computes is not told
-  PyObject* node = Py_None;    // whose rule is being replayed
-  PyObject* module = Py_None;  // the path of the module that is being called, while watched
+  bool telling = false;          // what a watcher computes is not told
+  PyObject* node = Py_None;      // whose rule is being replayed
+  PyObject* module = Py_None;    // the path of the module that is being called, while watched
+  Recorder* recorder = nullptr;  // which notes every call that is run, or null
 };
 
 // Every call asks for it, so it is found without a function: the loader has room for a few bytes.

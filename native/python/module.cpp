@@ -12,8 +12,10 @@
 #include "dispatch.h"
 #include "kernel.h"
 #include "planned.h"
+#include "program.h"
 #include "plans/families.h"
 #include "record.h"
+#include "recorder.h"
 #include "replay.h"
 #include "rows.h"
 #include "signature.h"
@@ -117,7 +119,7 @@ bool fill(PyObject* module) {
       !add_replayer_type(module) || !register_kernel_type(module) ||
       !add_computation_type(module) || !add_planned_type(module) || !add_watching(module) ||
       !add_recording(module) || !add_binding(module) || !add_contents(module) ||
-      !add_rows(module)) {
+      !add_rows(module) || !add_recorder_type(module) || !add_program_type(module)) {
     return false;
   }
   return add_kernels(by_name.get()) &&

@@ -131,8 +131,8 @@ PyObject* run(PyObject* object, PyObject* arguments, PyObject* keywords) {
   const auto calculate = [&] {
     PyObject* result = guarded([&] {
       const Running running(*self);
-      return run_call(plan.call, inputs, plan.input_count(), values, plan.call.words,
-                      running.room());
+      return run_call(kernel_of(self->kernel)->name, plan.call, inputs, plan.input_count(), values,
+                      plan.call.words, running.room());
     });
     const bool replaced = plan.returned != nullptr && given == Py_None && result != nullptr &&
                           result != Py_NotImplemented;

@@ -9,7 +9,7 @@ from extensor.core import door, tracing
 from extensor.errors import shown, type_error, value_error
 from extensor.random.global_generators import preserve_global_generators
 
-BACKENDS = ("xla",)
+BACKENDS = ("native", "xla")
 
 
 def check_backend(op: str, backend: Any) -> None:

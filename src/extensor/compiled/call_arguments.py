@@ -25,11 +25,12 @@ class CallArguments:
     A tensor that is ``bound`` is no input: the function finds it under its own name.
     """
 
-    def __init__(self, bound: Mapping[int, Tensor]) -> None:
+    def __init__(self, bound: Mapping[int, Tensor], with_strides: bool = False) -> None:
         self.tensors: list[Any] = []
         self.floats: list[float] = []
         self.objects: list[Any] = []
         self._bound = bound
+        self._with_strides = with_strides
         self.places: dict[int, int] = {}  # among the tensors, by identity
 
     def describe(self, value: Any) -> Any:
@@ -66,7 +67,17 @@ class CallArguments:
         return (type(value), *map(self.describe, value))
 
     def _array(self, value: Any) -> Any:
-        return self._place(value, (value.shape, supported(value.dtype, "compile")))
+        dtype = supported(value.dtype, "compile")
+        return self._place(value, (value.shape, dtype, self._layout(value)))
+
+    def _layout(self, array: Any) -> Any:
+        """The strides of a NumPy array, where programs depend on them."""
+        if not self._with_strides:
+            return None
+        if not (isinstance(array, np.ndarray) and array.flags.aligned and array.dtype.isnative):
+            requirement = "arrays must be aligned ones of NumPy's, in the byte order of this machine"
+            raise value_error("compile", requirement, dtype=str(array.dtype))
+        return array.strides
 
     def _tensor(self, value: Tensor) -> Any:
         if id(value) in self._bound:
@@ -78,7 +89,8 @@ class CallArguments:
                 shape=value.shape,
             )
         held = array_of(value)
-        description = held.shape, held.dtype, value._requires_grad, has_gradient(value)
+        traits = value._requires_grad, has_gradient(value)
+        description = held.shape, held.dtype, *traits, self._layout(held)
         return self._place(value, description)
 
     def _place(self, value: Any, description: Any) -> Any:

@@ -13,13 +13,13 @@ import numpy as np
 
 from extensor import _native
 from extensor.arrays.dtypes import get_default_dtype
-from extensor.arrays.storage import copied
 from extensor.compiled import backend as backends
-from extensor.compiled.bound_state import BoundState, device_copy, fill_state
+from extensor.compiled.bound_state import BoundState, fill_state
 from extensor.compiled.call_arguments import CallArguments, drop_values
 from extensor.compiled.code_analysis import ExecutedCode, Observer, functions_of
 from extensor.compiled.device_arrays import LOCK
-from extensor.compiled.program import Program, inputs_of
+from extensor.compiled.native.call_program import DeclinedError
+from extensor.compiled.native.native_engine import NativeEngine
 from extensor.compiled.program_trace import (
     NUMBERS,
     MissingStateError,
@@ -28,11 +28,12 @@ from extensor.compiled.program_trace import (
     UnboundError,
 )
 from extensor.compiled.reachable_values import ReachableValues
-from extensor.compiled.recording import explain_error, record_program
-from extensor.compiled.verification import check_same, is_due
+from extensor.compiled.recording import explain_error
+from extensor.compiled.verification import is_due
+from extensor.compiled.xla_engine import XlaEngine
 from extensor.core import precision, tracing
 from extensor.core.modes import mode
-from extensor.errors import marked, shown, type_error
+from extensor.errors import marked, shown, type_error, value_error
 from extensor.errors.arguments import flag
 
 MANY_TRACES = 8
@@ -43,7 +44,7 @@ _MOST_FINGERPRINTS = 64  # states of what the function can reach, likewise
 class _RepeatableCall(NamedTuple):
     """A call with nothing but arrays, and all that must be the same for its program to run again."""
 
-    program: Program
+    program: Any
     modes: tuple[Any, ...]
     description: bytes  # of the arrays
     watched: list[Any]  # compared natively with what they held
@@ -51,7 +52,7 @@ class _RepeatableCall(NamedTuple):
 
     @classmethod
     def of(
-        cls, program: Program, state: BoundState, arguments: CallArguments, args: Any, kwargs: Any
+        cls, program: Any, state: BoundState, arguments: CallArguments, args: Any, kwargs: Any
     ) -> _RepeatableCall | None:
         """The call with these arguments; None if there was more than distinct arrays."""
         description = _native.description(args)
@@ -79,7 +80,7 @@ class Compiled:
     function : callable
         The function that was compiled.
     backend : str
-        The engine, ``"xla"``.
+        The engine, ``"native"`` or ``"xla"``.
     device : jax.Device
         The device that runs the programs.
     keep_gradients : bool
@@ -98,17 +99,18 @@ class Compiled:
     """
 
     def __init__(
-        self, function: Callable[..., Any], backend: str, device: Any, keep_gradients: bool
+        self, function: Callable[..., Any], engine: XlaEngine | NativeEngine, keep_gradients: bool
     ) -> None:
         functools.update_wrapper(self, function, updated=())
         self.function = function
-        self.backend = backend
-        self.device = device
+        self.engine = engine
+        self.backend = engine.name
+        self.device = engine.device
         self.keep_gradients = keep_gradients
         self.traces = 0
         # The program of the last call, its arguments without their values, and its modes.
-        self.last: tuple[Program, tuple[Any, Any], tuple[Any, ...]] | None = None
-        self._programs: dict[Any, list[Program]] = {}
+        self.last: tuple[Any, tuple[Any, Any], tuple[Any, ...]] | None = None
+        self._programs: dict[Any, list[Any]] = {}
         self._state: BoundState | None = None
         self._objects: list[Any] = []  # among the arguments of the last calls
         self._met: list[Any] = []  # in a trace, where the walk had not found them
@@ -119,7 +121,7 @@ class Compiled:
         self._alive: list[Any] = []  # holds the objects whose identities are in keys
         self._attributes = self._bound = -1
         self._key: Any = None
-        self._candidates: list[Program] = []
+        self._candidates: list[Any] = []
         self._has_warned = False
         self._last: _RepeatableCall | None = None
 
@@ -151,17 +153,25 @@ class Compiled:
         """
         if tracing.current() is not None:  # a part of a larger function that is being traced
             return self.function(*args, **kwargs)
-        with LOCK, backends.wide():
-            program = None if kwargs else self._repeatable_program(args)
-            if program is not None:
-                return program(args, list(map(copied, args)))
-            program, arguments, inputs = self.planned(args, kwargs)
-            if is_due(program.runs + 1):
-                self._verify(program, arguments, args, kwargs)
-            self._last = _RepeatableCall.of(program, self.state, arguments, args, kwargs)
-            return program(arguments.tensors, inputs)
+        with LOCK, self.engine.block():
+            try:
+                return self._run(args, kwargs)
+            except DeclinedError:
+                # A kernel does not take these values, so the function itself says what is wrong with
+                # them, or computes by formulas.
+                return self.function(*args, **kwargs)
 
-    def _repeatable_program(self, args: tuple[Any, ...]) -> Program | None:
+    def _run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        program = None if kwargs else self._repeatable_program(args)
+        if program is not None:
+            return program(args, self.engine.repeated_inputs(args))
+        program, arguments, inputs = self.planned(args, kwargs)
+        if is_due(program.runs + 1):
+            self._verify(program, arguments, args, kwargs)
+        self._last = _RepeatableCall.of(program, self.state, arguments, args, kwargs)
+        return program(arguments.tensors, inputs)
+
+    def _repeatable_program(self, args: tuple[Any, ...]) -> Any | None:
         """The program of the last call, if this one is like it in all that a program depends on.
 
         Python needs longer to describe the arguments of a small step than XLA to take it.
@@ -187,7 +197,7 @@ class Compiled:
         assert self._state is not None
         return self._state
 
-    def planned(self, args: Any, kwargs: Any) -> tuple[Program, CallArguments, list[Any]]:
+    def planned(self, args: Any, kwargs: Any) -> tuple[Any, CallArguments, list[Any]]:
         """Choose the program for a call without running it. The caller holds ``LOCK``.
 
         Parameters
@@ -199,7 +209,7 @@ class Compiled:
 
         Returns
         -------
-        program : Program
+        program : Any
             The program of the call. The function is traced if there is none yet.
         arguments : CallArguments
             The arguments, sorted into tensors, floats and other objects.
@@ -207,7 +217,7 @@ class Compiled:
             The arrays that the program takes besides the state.
         """
         state = self.state
-        arguments = CallArguments(state.reached.tensors)
+        arguments = CallArguments(state.reached.tensors, self.engine.with_strides)
         description = arguments.describe((args, kwargs))
         if self._keep_objects(arguments.objects):
             # With these a tensor may be bound that was taken for an input.
@@ -231,10 +241,10 @@ class Compiled:
             self._choose((description, self._attributes, modes, self._bound))
             self._candidates.append(program)
         if not is_settled:
-            state.note(self._upload)
+            state.note(self.engine.upload)
         if program.version != state.version:
             program.bind(state)
-        inputs = inputs_of(arguments.tensors, state)
+        inputs = self.engine.inputs(arguments.tensors, state)
         if self.last is None or self.last[0] is not program:
             self.last = program, drop_values((args, kwargs), state.reached.tensors), modes
         return program, arguments, inputs
@@ -262,9 +272,6 @@ class Compiled:
         self._alive.clear()
         self._key = self._last = None
 
-    def _upload(self, array: Any) -> Any:
-        return backends.jax().device_put(device_copy(array), self.device)
-
     def _number(self, key: Any) -> int:
         """A number that stands for ``key``, which takes longer to hash."""
         if key not in self._numbers:
@@ -282,13 +289,13 @@ class Compiled:
         if is_same and self._state is not None:
             self._state.reached = reached
         else:
-            self._state = BoundState(reached)
+            self._state = self.engine.bind(reached)
         fingerprint = reached.fingerprint()
         if fingerprint not in self._numbers:  # of equal ones the first is kept
             self._alive.append(reached)
         self._attributes = self._number(fingerprint)
 
-    def _new_program(self, arguments: CallArguments, args: Any, kwargs: Any) -> Program:
+    def _new_program(self, arguments: CallArguments, args: Any, kwargs: Any) -> Any:
         self.traces += 1
         if self.traces > MANY_TRACES and not self._has_warned:
             self._has_warned = True
@@ -302,7 +309,7 @@ class Compiled:
         while True:
             state, observer = self.state, Observer()
             try:
-                trace, recording = record_program(
+                trace, recording = self.engine.record(
                     self.function,
                     state,
                     arguments,
@@ -312,7 +319,7 @@ class Compiled:
                     observer,
                 )
                 if self._is_still_bound(state, trace, observer, is_repeated):
-                    return Program(trace, recording, self.device)
+                    return self.engine.program(trace, recording)
                 is_repeated = True
             except UnboundError as missed:
                 (thing,) = missed.args
@@ -355,12 +362,12 @@ class Compiled:
         trace.guard_arrays(state.reached, state.arrays)
         return True
 
-    def _verify(self, program: Program, arguments: CallArguments, args: Any, kwargs: Any) -> None:
+    def _verify(self, program: Any, arguments: CallArguments, args: Any, kwargs: Any) -> None:
         """Trace the function again, and raise if it would do something else now."""
         call = program.runs + 1
         again = (args, kwargs), program.trace.room, self.keep_gradients, Observer()
         try:
-            _, recording = record_program(self.function, self.state, arguments, *again)
+            trace, recording = self.engine.record(self.function, self.state, arguments, *again)
         except (UnboundError, MissingStateError, TooManyNumbersError) as error:
             raise marked(
                 RuntimeError(
@@ -368,7 +375,7 @@ class Compiled:
                     "than its program; pass what changes as an argument"
                 )
             ) from error
-        check_same(self._name, call, program.recording, recording)
+        self.engine.check_same(self._name, call, program, trace, recording)
 
     @property
     def _name(self) -> str:
@@ -452,4 +459,12 @@ def compile(
         )
     if not callable(function):
         raise type_error("compile", "function must be callable", function=shown(function))
-    return Compiled(function, backend, backends.device("compile", device), keep_gradients)
+    engine: XlaEngine | NativeEngine
+    if backend == "native":
+        if device is not None:
+            requirement = "device is for backend='xla'; the native backend runs on the CPU"
+            raise value_error("compile", requirement, device=device)
+        engine = NativeEngine()
+    else:
+        engine = XlaEngine(backends.device("compile", device))
+    return Compiled(function, engine, keep_gradients)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -90,7 +90,7 @@ class Program:
         """Take the cells of ``state``, which has noted them."""
         self.changed = [state.cells[place] for place in self.recording.changed]
         self.kept = [state.cells[place] for place in self.recording.kept]
-        _check_unshared(self.changed, state.cells)
+        check_unshared(_homes(self.changed), _homes(state.cells))
         self.version = state.version
 
     def arguments(self, inputs: Sequence[Any]) -> tuple[Any, ...]:
@@ -131,7 +131,12 @@ class Program:
             flags = [bool(x) for x in results[recording.flags_at :]]
             for callback, places in self.trace.callbacks:
                 callback([flags[place] for place in places])
-        return _fill_outputs(recording.outputs, results, given)
+        return fill_outputs(recording.outputs, results, given, new_tensor)
+
+
+def _homes(cells: list[Cell]) -> list[Any]:
+    """The NumPy memory of values on a device, where they have any."""
+    return [cell.home for cell in cells if cell.home is not None]
 
 
 def is_equal(now: Any, expected: Any) -> bool:
@@ -143,13 +148,16 @@ def is_equal(now: Any, expected: Any) -> bool:
     return bool(plain_key(now) == plain_key(expected))
 
 
-def _check_unshared(changed: list[Cell], cells: list[Cell]) -> None:
-    """Two tensors that show one memory are two values on a device: none may be changed."""
-    count = Counter(id(owner(cell.home)) for cell in cells if cell.home is not None)
-    for cell in changed:
-        if cell.home is not None and count[id(owner(cell.home))] > 1:
+def check_unshared(changed: list[Any], arrays: list[Any]) -> None:
+    """Raise if one of the ``changed`` arrays shares memory with another one.
+
+    A program knows the two as two values.
+    """
+    count = Counter(id(owner(array)) for array in arrays)
+    for array in changed:
+        if count[id(owner(array))] > 1:
             requirement = "a tensor that the function changes must not share its memory with others"
-            raise value_error("compile", requirement, shape=tuple(cell.shape))
+            raise value_error("compile", requirement, shape=array.shape)
 
 
 def _give_gradient(tensor: Tensor, value: Any) -> None:
@@ -161,7 +169,11 @@ def _give_gradient(tensor: Tensor, value: Any) -> None:
         cell.value, cell.is_changed = value, True
 
 
-def _fill_outputs(outputs: Any, results: Sequence[Any], given: Sequence[Any]) -> Any:
+def fill_outputs(
+    outputs: Any, results: Sequence[Any], given: Sequence[Any], made: Callable[[Any], Tensor]
+) -> Any:
+    """The results of a run, with a tensor ``made`` of each array."""
+
     def fill(x: Any) -> Any:
         if isinstance(x, Number):
             return x.read()
@@ -171,7 +183,7 @@ def _fill_outputs(outputs: Any, results: Sequence[Any], given: Sequence[Any]) ->
                 return x
             return copy_with(x, {k: map_leaves(y, fill, OutputSlot) for k, y in inner.items()})
         if x.place >= 0:
-            tensor = new_tensor(results[x.place])
+            tensor = made(results[x.place])
             if x.recorded:
                 tensor._node, tensor._requires_grad = _NO_GRADIENT, True
             return tensor

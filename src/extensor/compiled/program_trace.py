@@ -49,6 +49,9 @@ class TooManyNumbersError(Exception):
 class ProgramTrace:
     """The trace of one function, to which the library speaks while it is active."""
 
+    hides_values = False  # whether arrays have values that must not be read
+    calls = 0  # of kernels so far, where these are counted
+
     def __init__(self, state: BoundState, room: int, floats: list[float]) -> None:
         self.reached = state.reached
         self.room = room
@@ -201,8 +204,20 @@ class ProgramTrace:
         """The gradient of a tensor from outside was cleared."""
         self.forgotten.add(id(tensor))
 
+    def update(self, update: Any, lists: Any, attributes: Any) -> None:
+        """Change arrays as an optimizer does, with numbers that each run reads anew."""
+        update.by_arrays(lists, attributes)
+
     def drawn(self, generator: Any, blocks: int) -> tuple[Any, Any]:
         """The seed and the first of the blocks that a draw takes, as arrays."""
+        place, taken = self.take_blocks(generator, blocks)
+        return self._counters[2 * place], self._counters[2 * place + 1] + np.uint64(taken)
+
+    def filled(self, first_call: int) -> None:
+        """The numbers of the last draw are there."""
+
+    def take_blocks(self, generator: Any, blocks: int) -> tuple[int, int]:
+        """Note a draw: the place of its generator, and the blocks that a run has taken before."""
         known = [id(other) for other, _ in self.generators]
         if id(generator) not in known:
             if len(known) == GENERATORS:
@@ -213,7 +228,7 @@ class ProgramTrace:
         place = known.index(id(generator))
         taken = self.generators[place][1]
         self.generators[place] = generator, taken + blocks
-        return self._counters[2 * place], self._counters[2 * place + 1] + np.uint64(taken)
+        return place, taken
 
     def stepped(self, optimizer: Any, moves: list[Any]) -> None:
         """An optimizer is about to change parameters; the steps are counted after each run."""

@@ -42,7 +42,7 @@ def record_program(
     def pure(cells: list[Any], inputs: list[Any], numbers: Any, counters: Any) -> list[Any]:
         bound = inputs[len(inputs) - len(state.arrays) :]
         trace.begin(numbers, counters, dict(zip(state.arrays, bound, strict=True)))
-        tensors = _placeholders(given.tensors, inputs)
+        tensors = placeholders(given.tensors, inputs)
         with (
             preserve_global_generators(),
             PlaceholderSwap(state, cells, trace) as swapped,
@@ -54,12 +54,12 @@ def record_program(
             swapped.take_over_replaced()
             trace.count_steps()
             swapped.check_unchanged()
-            _check_arguments_kept(tensors, inputs)
+            check_arguments_kept(tensors, inputs)
             arrays: list[Any] = []
-            parts["outputs"] = _describe_results(results, state, tensors, arrays)
-            gradients, dropped = _place_gradients(swapped, trace, tensors, arrays, keep_gradients)
+            parts["outputs"] = describe_results(results, state, tensors, arrays)
+            gradients, dropped = place_gradients(swapped, trace, tensors, arrays, keep_gradients)
             now = swapped.now()
-            parts["changed"] = _changed_places(swapped, cells, now, dropped)
+            parts["changed"] = changed_places(swapped, cells, now, dropped)
             parts.update(gradients=gradients, dropped=dropped, flags_at=len(arrays))
         new = [now[place] for place in parts["changed"]]
         return _copy_shared([*new, *arrays, *trace.flags], [*cells, *inputs])
@@ -92,7 +92,7 @@ def _like(x: Any) -> Any:
     return jax().ShapeDtypeStruct(tuple(x.shape), x.dtype)
 
 
-def _placeholders(given: list[Any], inputs: list[Any]) -> list[Tensor]:
+def placeholders(given: list[Any], inputs: list[Any]) -> list[Tensor]:
     tensors = []
     gradients = iter(inputs[len(given) :])
     for x, placeholder in zip(given, inputs, strict=False):
@@ -105,14 +105,14 @@ def _placeholders(given: list[Any], inputs: list[Any]) -> list[Tensor]:
     return tensors
 
 
-def _check_arguments_kept(tensors: list[Tensor], inputs: list[Any]) -> None:
+def check_arguments_kept(tensors: list[Tensor], inputs: list[Any]) -> None:
     for tensor, placeholder in zip(tensors, inputs, strict=False):
         if tensor._array is not placeholder:
             requirement = "a tensor given must not be changed in place inside the function"
             raise value_error("compile", requirement, shape=tensor.shape)
 
 
-def _describe_results(
+def describe_results(
     results: Any, state: BoundState, given: list[Tensor], arrays: list[Any]
 ) -> Any:
     """The results with an OutputSlot for each tensor, whose array is appended to ``arrays``."""
@@ -144,7 +144,7 @@ def _describe_results(
     return map_leaves(results, described)
 
 
-def _place_gradients(
+def place_gradients(
     swapped: PlaceholderSwap,
     trace: ProgramTrace,
     given: list[Tensor],
@@ -171,7 +171,7 @@ def _place_gradients(
     return gradients, dropped
 
 
-def _changed_places(
+def changed_places(
     swapped: PlaceholderSwap, cells: list[Any], now: list[Any], dropped: list[Tensor]
 ) -> list[int]:
     """The places in the state that have another array now; gradients that are dropped do not count."""

@@ -7,6 +7,7 @@ whole steps) stands here. The door knows arrays and attributes; it knows nothing
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
@@ -69,6 +70,15 @@ def computation(
     return _native.Computation(name, kernel(kernel_name), lower, name.endswith("_backward"))
 
 
+class _Recording(threading.local):
+    """Who computes by the formulas of this thread, and notes that; None for nobody."""
+
+    formula: Callable[[str, Compute, tuple[Any, ...]], Any] | None = None
+
+
+recording = _Recording()
+
+
 def _library_or_formula(
     name: str, formula: Compute | None, check: Callable[..., None] | None
 ) -> Compute:
@@ -80,7 +90,11 @@ def _library_or_formula(
             result = library(*arguments)
             if result is not NotImplemented:
                 return result
-        return NotImplemented if formula is None else formula(*arguments)
+        if formula is None:
+            return NotImplemented
+        if recording.formula is not None:
+            return recording.formula(name, formula, arguments)
+        return formula(*arguments)
 
     compute.__name__ = name
     return compute

@@ -121,6 +121,8 @@ class Tensor(Attached):
         be written to; ``x.detach().numpy()`` can.
         """
         array = self._array
+        if tracing.hiding:
+            tracing.check_readable(array)
         if type(array) is _ndarray and not self._requires_grad:
             return array
         if not isinstance(array, np.ndarray):
@@ -136,12 +138,16 @@ class Tensor(Attached):
         """The only element, as a Python number."""
         if self._array.size != 1:
             raise value_error("item", "tensor must have exactly one element", shape=self.shape)
+        if tracing.hiding:
+            tracing.check_readable(self._array)
         if is_bfloat16(self.dtype):
             return float(self._array.reshape(()))
         return self._array.item() if hasattr(self._array, "item") else float(self._array)
 
     def tolist(self) -> Any:
         """The elements as nested Python lists."""
+        if tracing.hiding:
+            tracing.check_readable(self._array)
         return np.asarray(self._array).tolist()
 
     def detach(self) -> Tensor:
@@ -245,6 +251,8 @@ class Tensor(Attached):
             raise RuntimeError(
                 "dlpack: a tensor that requires grad cannot be exported; use detach()"
             )
+        if tracing.hiding:
+            tracing.check_readable(self._array)
         return self._array.__dlpack__(**options)
 
     def __dlpack_device__(self) -> Any:
@@ -267,6 +275,8 @@ class Tensor(Attached):
                 "only a tensor of one element is true or false (use any or all)",
                 shape=self.shape,
             )
+        if tracing.hiding:
+            tracing.check_readable(self._array)
         return bool(self._array)
 
     def __float__(self) -> float:
@@ -284,9 +294,11 @@ class Tensor(Attached):
             raise marked(
                 TypeError("index: only an integer tensor of one element can be used as an index")
             )
-        return int(self._array.item())
+        return int(self.item())
 
     def __contains__(self, value: Any) -> bool:
+        if tracing.hiding:
+            tracing.check_readable(self._array)
         try:
             other = as_numpy(getattr(value, "_array", value))
             return bool((np.asarray(self._array) == other).any())
@@ -300,6 +312,8 @@ class Tensor(Attached):
         return format(self.item(), spec) if spec and self.size == 1 else format(repr(self), spec)
 
     def __repr__(self) -> str:
+        if tracing.hiding:
+            tracing.check_readable(self._array)
         values = np.array2string(np.asarray(self._array), separator=", ", prefix="tensor(")
         notes = [values]
         if self.dtype not in (get_default_dtype(), bool_, np.dtype(np.int64)):
@@ -328,6 +342,8 @@ class Tensor(Attached):
     def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
         if self._node is not None:
             raise RuntimeError("copy: only a leaf tensor can be copied; use detach() or clone()")
+        if tracing.hiding:
+            tracing.check_readable(self._array)
         copied = _rebuilt(type(self), self._array.copy(), self._requires_grad)
         copied.grad = None if self.grad is None else self.grad.detach().__deepcopy__(memo)
         return copied
@@ -335,6 +351,8 @@ class Tensor(Attached):
     def __reduce_ex__(self, protocol: SupportsIndex) -> Any:
         if self._node is not None:
             raise RuntimeError("pickle: only a leaf tensor can be pickled; use detach()")
+        if tracing.hiding:
+            tracing.check_readable(self._array)
         return _rebuilt, (type(self), self._array, self._requires_grad)
 
 

@@ -45,8 +45,21 @@ def number(owner: Any, name: str) -> Any:
     return Number(trace, lambda: getattr(owner, name), key=(id(owner), name))
 
 
+class ValueUnknownError(TypeError):
+    """A value was read that is only known when the program of a function runs."""
+
+
 # The errors of engines for values that are not there yet: checks of values are left out then.
-VALUES_MISSING: list[type[Exception]] = []
+VALUES_MISSING: list[type[Exception]] = [ValueUnknownError]
+
+hiding = 0  # how many traces are active, in any thread, whose arrays have values to be hidden
+
+
+def check_readable(array: Any) -> None:
+    """Raise if ``array`` has values in this trace that each run computes anew."""
+    trace = _state.trace
+    if trace is not None and trace.hides_values and trace.knows(array):
+        raise ValueUnknownError("a compiled function has no values while it is traced")
 
 
 def _forward(apply: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:

@@ -48,13 +48,21 @@ class Update:
 
     def planned(self, lists: Sequence[list[Any]], attributes: Sequence[Any]) -> Any:
         """The call with all the memory it needs, to be run; None if the kernel does not take it."""
-        if self.kernel is None:
+        if self.kernel is None or tracing.current() is not None:
             return None
         call = door.plan(self.kernel, *lists, *map(tracing.plain, attributes))
         return None if call is NotImplemented else call
 
     def __call__(self, lists: Sequence[list[Any]], attributes: Sequence[Any]) -> None:
         """Change the arrays of every list but the gradients; what cannot be changed is replaced."""
+        trace = tracing.current()
+        if trace is None:
+            self.by_arrays(lists, attributes)
+        else:
+            trace.update(self, lists, attributes)
+
+    def by_arrays(self, lists: Sequence[list[Any]], attributes: Sequence[Any]) -> None:
+        """The same, outside of a trace or in one whose arrays are of another library."""
         attributes = [tracing.plain(number) for number in attributes]
         # The kernel takes all or nothing, and declines before it changes anything.
         if self.kernel is None or len(lists[0]) < 2:

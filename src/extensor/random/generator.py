@@ -239,6 +239,7 @@ def drawn(
     per_block = 2 if fill is random_integers or dtype == float64 else 4
     blocks = -(-count(shape) // per_block)
     trace = tracing.current()
+    calls = 0 if trace is None else trace.calls
     draw: tuple[Any, Any]
     if _draws.again is None:
         draw = generator._take(blocks) if trace is None else trace.drawn(generator, blocks)
@@ -253,6 +254,8 @@ def drawn(
         if _draws.again is None and trace is None:
             generator._give_back(draw[0], draw[1], blocks)
         raise
+    if trace is not None:
+        trace.filled(calls)
     for noted in _draws.noted:
         noted.append(draw)
     return array

@@ -1,0 +1,1 @@
+"""The native backend: calls of kernels, recorded once and run again on the memory of a program."""
