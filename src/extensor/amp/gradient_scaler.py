@@ -7,6 +7,8 @@ from functools import partial
 from math import inf, isfinite
 from typing import Any
 
+import numpy as np
+
 from extensor.core import entries, tracing
 from extensor.core.tensor import Tensor, wrap
 from extensor.errors import shown, type_error, value_error
@@ -120,8 +122,11 @@ class GradScaler:
         gradients = gradients_of("unscale_", parameters)
         if not gradients:
             raise RuntimeError("unscale_: no parameter has a gradient, call backward() first")
-        if tracing.current() is None:
+        trace = tracing.current()
+        if trace is None:
             finite[id(optimizer)] = isfinite(norm_of(gradients, inf))
+        elif trace.hides_values:
+            finite[id(optimizer)] = trace.formula("is_finite", _is_finite, (gradients,))
         else:
             finite[id(optimizer)] = norm_array(gradients, inf) < inf
         scale = tracing.number(self, "_scale")
@@ -234,3 +239,8 @@ class GradScaler:
             raise value_error(op, "scale must be finite and greater than 0", scale=scale)
         good_steps = entries.count(op, "good_steps", given["good_steps"])
         return partial(vars(self).update, _scale=scale, _good_steps=good_steps)
+
+
+def _is_finite(gradients: list[Any]) -> Any:
+    """Whether all elements of all arrays are finite, as an array."""
+    return np.asarray(isfinite(norm_of(gradients, inf)))

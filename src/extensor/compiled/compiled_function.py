@@ -388,7 +388,7 @@ class Compiled:
 def compile(
     function: Callable[..., Any] | None = None,
     *,
-    backend: str = "xla",
+    backend: str = "native",
     device: str | None = None,
     keep_gradients: bool = False,
 ) -> Any:

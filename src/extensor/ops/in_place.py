@@ -189,6 +189,12 @@ def _rewritten(array: Any, index: Any, value: Any) -> Any:
     return set_at(array, index, value)
 
 
+@door.through_door
+def _cast(array: Any, dtype: Any) -> Any:
+    with np.errstate(all="ignore"):  # what is too large for a float is infinite
+        return array.astype(dtype)
+
+
 def _in_dtype(name: str, value: Any, dtype: Any) -> Any:
     """``value`` as an array that can be written: rounded to a float, but exact as anything else."""
     if is_floating(dtype):
@@ -196,8 +202,8 @@ def _in_dtype(name: str, value: Any, dtype: Any) -> Any:
             value = float(value)  # NumPy has no integers beyond 64 bits
         if type(value) is float and dtype.itemsize > 2 and abs(value) < _LARGE:
             return value
-        with np.errstate(all="ignore"):  # what is too large for a float is infinite
-            return to_array(value, dtype, name)
+        array = to_array(value, op=name)
+        return array if array.dtype == dtype else _cast(array, dtype)
     new = to_array(value, op=name)
     if new.dtype != dtype and not is_exact(new, dtype):
         raise value_error(

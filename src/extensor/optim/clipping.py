@@ -43,7 +43,7 @@ def clip_update(xp: Any, gradient: Any, bound: float) -> tuple[Any]:
 
 
 _scale = Update(scale_update, roles=1)
-_clip = Update(clip_update, roles=1)
+_bound = Update(clip_update, roles=1)
 # By the kernel if it has one; while a function is traced, arrays without values give such an array.
 norm_array = door.computation("gradient_norm", "gradient_norm", gradient_norm)
 
@@ -55,7 +55,7 @@ def multiply_gradients(gradients: list[Any], factor: Any) -> None:
 
 def clip_values(gradients: list[Any], bound: float) -> None:
     """Bring every element of the arrays into ``[-bound, bound]`` in place, all in one call."""
-    _clip([gradients], (bound,))
+    _bound([gradients], (bound,))
 
 
 def multiply_gradients_of(tensors: Sequence[Tensor], gradients: list[Any], factor: Any) -> None:
@@ -142,17 +142,30 @@ def clip_grad_norm(
         raise value_error("clip_grad_norm", "norm_type must be 0 or greater", norm_type=norm_type)
     tensors = tensors_in("clip_grad_norm", parameters)
     gradients = gradients_of("clip_grad_norm", tensors)
-    if tracing.current() is not None and not error_if_nonfinite:
+    trace = tracing.current()
+    arguments = gradients, float(max_norm), float(norm_type), error_if_nonfinite
+    if trace is not None and trace.hides_values:
+        return wrap(trace.formula("clip_grad_norm", _clip, arguments, gradients))
+    if trace is not None and not error_if_nonfinite:
         return _clip_traced(tensors, gradients, float(max_norm), float(norm_type))
-    norm = norm_of(gradients, float(norm_type))
-    if error_if_nonfinite and not isfinite(norm):
+    before = gradients.copy()
+    norm = _clip(*arguments)
+    _give_anew(tensors, before, gradients)
+    return wrap(norm)
+
+
+def _clip(gradients: list[Any], max_norm: float, order: float, must_be_finite: bool) -> Any:
+    """Scale the arrays down to a norm of ``max_norm``, in place; the norm that they had."""
+    norm = norm_of(gradients, order)
+    if must_be_finite and not isfinite(norm):
         raise RuntimeError(
             f"clip_grad_norm: the norm of the gradients must be finite, got norm={norm}"
         )
-    if not norm <= float(max_norm):
-        multiply_gradients_of(tensors, gradients, float(max_norm) / norm)
+    if not norm <= max_norm:
+        multiply_gradients(gradients, max_norm / norm)
+        changes.mark_all(gradients, modes.mode.anomaly)
     wide = any(gradient.dtype == float64 for gradient in gradients)
-    return wrap(np.asarray(norm, float64 if wide else get_default_dtype()))
+    return np.asarray(norm, float64 if wide else get_default_dtype())
 
 
 def _clip_traced(

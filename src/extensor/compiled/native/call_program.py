@@ -13,6 +13,7 @@ from extensor.compiled.bound_state import BoundState
 from extensor.compiled.native.arena import Lifetime, plan_arena
 from extensor.compiled.native.call_recording import CallRecording, with_layout_of
 from extensor.compiled.native.call_trace import (
+    SLOTS,
     ArraySlot,
     CallTrace,
     Draw,
@@ -26,9 +27,6 @@ from extensor.core.tensor import Tensor, wrap
 from extensor.core.tracing import Number
 from extensor.errors import value_error
 from extensor.random.philox import LIMIT
-
-_SLOTS = (ArraySlot, Number, Draw)
-
 
 class DeclinedError(Exception):
     """A kernel does not take the values of this run; nothing has changed."""
@@ -204,7 +202,7 @@ class CallProgram:
                 return x.read()
             return _word(x, draws) if isinstance(x, Draw) else x
 
-        result = step.function(*map_leaves(step.arguments, value, _SLOTS))
+        result = step.function(*map_leaves(step.arguments, value, SLOTS))
         arrays = [x for x in leaves_in(result) if isinstance(x, np.ndarray)]
         for slot, array in zip(step.outputs, arrays, strict=True):
             if slot is not None:
@@ -259,17 +257,17 @@ def _steps_of(trace: CallTrace) -> list[Step]:
 
 
 def _call_step(trace: CallTrace, i: int) -> Step:
-    _, inputs, outputs, _, depends, changes_inputs = trace.recorder.call(i)
+    _, inputs, outputs, _, depends, _ = trace.recorder.call(i)
     reads = frozenset(buffer for buffer, _ in inputs)
     fills = frozenset(buffer for buffer, _ in outputs if buffer >= 0)
-    return Step(i, None, reads, fills, reads if changes_inputs else frozenset(), depends)
+    return Step(i, None, reads, fills, trace.changed_by_call(i), depends)
 
 
 def _formula_step(formula: FormulaStep) -> Step:
-    slots = [x for x in leaves_in(formula.arguments, _SLOTS) if isinstance(x, ArraySlot)]
+    slots = [x for x in leaves_in(formula.arguments, SLOTS) if isinstance(x, ArraySlot)]
     reads = frozenset(slot.buffer for slot in slots)
     fills = frozenset(slot.buffer for slot in formula.outputs if slot is not None)
-    return Step(-1, formula, reads, fills, reads if formula.changes_inputs else frozenset(), False)
+    return Step(-1, formula, reads, fills, formula.changed, False)
 
 
 def _kept_buffers(trace: CallTrace, recording: CallRecording) -> set[int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import count
 from typing import Any, NamedTuple
 
@@ -83,6 +83,7 @@ def record_calls(
         trace.count_steps()
         swapped.check_unchanged()
         check_arguments_kept(tensors, inputs)
+        _check_unwritten(trace, range(len(cells), len(cells) + len(given.tensors)))
         arrays: list[Any] = []
         outputs = describe_results(returned, state, tensors, arrays)
         gradients, dropped = place_gradients(swapped, trace, tensors, arrays, keep_gradients)
@@ -102,6 +103,12 @@ def record_calls(
     trace.check_constants()
     trace.end()
     return trace, recording
+
+
+def _check_unwritten(trace: CallTrace, buffers: Iterable[int]) -> None:
+    for buffer in trace.written_buffers().intersection(buffers):
+        requirement = "a tensor given must not be changed in place inside the function"
+        raise value_error("compile", requirement, shape=trace.recorder.buffer(buffer)[1].shape)
 
 
 def with_layout_of(array: Any) -> Any:

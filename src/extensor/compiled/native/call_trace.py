@@ -6,7 +6,7 @@ Memory tells where an input came from: every array of a trace stays alive until 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -22,10 +22,13 @@ from extensor.core.structures import leaves_in, map_leaves
 from extensor.core.tensor import Tensor
 from extensor.core.tracing import Number
 from extensor.errors import value_error
+from extensor.optim.update import GRADIENT
 from extensor.random.philox import LIMIT
 
 # Formulas whose results depend on the shapes and dtypes of their inputs alone.
 _LAYOUT_ONLY = frozenset(("ones_like", "zeros_like", "full_like", "empty_like"))
+# Formulas that write to arrays, which are what they return.
+_WRITING = frozenset(("setitem", "assign"))
 array_of: Callable[[Any], Any] = _native.TensorBase._array.__get__
 
 
@@ -51,7 +54,7 @@ class FormulaStep(NamedTuple):
     function: Callable[..., Any]
     arguments: Any  # nested, with slots in the places of arrays
     outputs: list[ArraySlot | None]  # None for one that shows the memory of an input
-    changes_inputs: bool
+    changed: frozenset[int]  # buffers that it writes to in place
 
 
 class Position(NamedTuple):
@@ -69,6 +72,9 @@ class ConditionalSteps(NamedTuple):
     condition: ArraySlot
 
 
+SLOTS = (ArraySlot, Number, Draw)
+
+
 class CallTrace(ProgramTrace):
     """The trace of one function, to which the library speaks while it is active."""
 
@@ -78,6 +84,7 @@ class CallTrace(ProgramTrace):
         super().__init__(state, 0, floats)
         self.recorder = _native.Recorder()
         self.formulas: list[tuple[int, FormulaStep]] = []  # and how many calls came before each
+        self.updates: dict[int, frozenset[int]] = {}  # calls, and the buffers that they change
         self.numbers: list[tuple[int, int, Number]] = []  # call, slot
         self.words: list[tuple[int, int, Draw]] = []  # call, slot
         self.scalars: dict[Any, tuple[Any, Number]] = {}  # arrays that a run fills, by their keys
@@ -145,29 +152,30 @@ class CallTrace(ProgramTrace):
         return self.scalars[key][0]
 
     def formula(
-        self, name: str, function: Callable[..., Any], arguments: Any, changes: bool = False
+        self, name: str, function: Callable[..., Any], arguments: Any, changed: Sequence[Any] = ()
     ) -> Any:
-        """Compute by a formula, and note it as a step."""
+        """Compute by a formula, and note it as a step.
+
+        It changes the arrays ``changed`` in place.
+        """
         if self._draw is not None:
             arguments = (self._draw[0], arguments[1], self._draw[1], *arguments[3:])
             self._draw = None
         slots = map_leaves(tuple(arguments), self._as_slot, (Number, Draw))
+        values = map_leaves(tuple(arguments), self._present, (Number, Draw))
         before = _native.set_recorder(None)
         door.recording.formula = None
         try:
-            values = map_leaves(tuple(arguments), self._present, (Number, Draw))
             result = function(*values)
         finally:
             door.recording.formula = self.formula
             _native.set_recorder(before)
-        if result is NotImplemented:
-            return result
-        given = {id(x) for x in leaves_in(values) if isinstance(x, np.ndarray)}
+        inputs = [x for x in leaves_in(slots, SLOTS) if isinstance(x, SLOTS)]
+        if result is NotImplemented or not inputs or name in _LAYOUT_ONLY:
+            return result  # the same for each run
         arrays = [x for x in leaves_in(result) if isinstance(x, np.ndarray)]
-        inputs = [x for x in leaves_in(slots, (ArraySlot, Number, Draw)) if _is_of_run(x)]
-        changes = changes or any(id(x) in given for x in arrays)
-        if not inputs or name in _LAYOUT_ONLY:  # the same for each run
-            return result
+        if name in _WRITING:
+            changed = arrays
         outputs: list[ArraySlot | None] = []
         for array in arrays:
             if self.knows(array):
@@ -175,19 +183,22 @@ class CallTrace(ProgramTrace):
             else:
                 self.recorder.fresh(array)
                 outputs.append(self.slot(array))
-        if changes or any(x is not None for x in outputs):
-            step = FormulaStep(name, function, slots, outputs, changes)
+        if changed or any(x is not None for x in outputs):
+            buffers = frozenset(self.slot(x).buffer for x in changed)
+            step = FormulaStep(name, function, slots, outputs, buffers)
             self.formulas.append((self.recorder.calls, step))
         return result
 
     def update(self, update: Any, lists: Any, attributes: Any) -> None:
         """Change arrays as an optimizer does, with numbers that each run reads anew."""
         values = [x.value if isinstance(x, Number) else float(x) for x in attributes]
+        changed = [x for role, arrays in enumerate(lists) if role != GRADIENT for x in arrays]
         first = self.recorder.calls
         if update.kernel is None or update.by_kernel(*lists, *values) is NotImplemented:
             numbers = [x if isinstance(x, Number) else float(x) for x in attributes]
-            self.formula(update.name, update.formula, (*lists, *numbers), True)
+            self.formula(update.name, update.formula, (*lists, *numbers), changed)
             return
+        self.updates[first] = frozenset(self.slot(x).buffer for x in changed)
         for slot, number in enumerate(attributes):
             if isinstance(number, Number):
                 self.numbers.append((first, slot, number))
@@ -238,21 +249,20 @@ class CallTrace(ProgramTrace):
                 )
                 raise value_error("compile", requirement, shape=array.shape)
 
+    def changed_by_call(self, call: int) -> frozenset[int]:
+        """The buffers that a call of a kernel changes in place."""
+        if call in self.updates:
+            return self.updates[call]
+        _, inputs, _, _, _, changes_inputs = self.recorder.call(call)
+        return frozenset(buffer for buffer, _ in inputs) if changes_inputs else frozenset()
+
     def written_buffers(self) -> set[int]:
-        """The buffers that steps change, beyond those that they fill."""
-        written = set()
-        for i in range(self.recorder.calls):
-            _, inputs, _, _, _, changes = self.recorder.call(i)
-            if changes:
-                written |= {buffer for buffer, _ in inputs}
-        for _, step in self.formulas:
-            if step.changes_inputs:
-                slots = leaves_in(step.arguments, (ArraySlot, Number, Draw))
-                written |= {x.buffer for x in slots if isinstance(x, ArraySlot)}
-        return written
+        """The buffers that steps change in place."""
+        written = {x for call in range(self.calls) for x in self.changed_by_call(call)}
+        return written | {x for _, step in self.formulas for x in step.changed}
 
     def _as_slot(self, x: Any) -> Any:
-        return self.slot(x) if type(x) is np.ndarray else x
+        return self.slot(x) if isinstance(x, np.ndarray) else x
 
     def _present(self, x: Any) -> Any:
         """A number or a word as it is now."""
@@ -262,10 +272,6 @@ class CallTrace(ProgramTrace):
                 return generator._seed
             return (generator._counter + x.taken) % LIMIT
         return x.value if isinstance(x, Number) else x
-
-
-def _is_of_run(x: Any) -> bool:
-    return isinstance(x, ArraySlot | Number | Draw)
 
 
 def _is_plain(tensor: Tensor) -> bool:
