@@ -127,6 +127,13 @@ PyObject* compute(const Kernel& kernel, PyObject* const* arguments, Py_ssize_t c
     if (kernel.plan(kernel.definition, arguments, count, plan)) {
       PyObject* result = run_call(kernel.name, plan.call, plan.inputs(), plan.input_count(),
                                   plan.call.numbers, plan.call.words);
+      Recorder* const recorder = mode().recorder;
+      const bool noted = recorder != nullptr && plan.call.function() != nullptr;
+      if (noted && result != nullptr && result != Py_NotImplemented &&
+          !recorder->keep_attributes(arguments, count)) {
+        Py_CLEAR(result);
+        return nullptr;
+      }
       if (result != nullptr) {
         if (plan.returned != nullptr) Py_SETREF(result, Py_NewRef(plan.returned));
         return result;

@@ -23,7 +23,10 @@ void bounds_of(PyArrayObject* array, char*& begin, int64_t& bytes) {
 
 Recorder::~Recorder() {
   release();
-  for (RecordedCall& call : calls) Py_DECREF(call.name);
+  for (RecordedCall& call : calls) {
+    Py_DECREF(call.name);
+    Py_XDECREF(call.attributes);
+  }
 }
 
 void Recorder::release() {
@@ -110,8 +113,20 @@ bool Recorder::end(PyObject* name, const Call& call, PyObject* const* outputs,
   recorded.depends_on_values = call.depends_on_values;
   recorded.changes_inputs = call.changes_inputs;
   recorded.name = Py_NewRef(name);
+  recorded.attributes = nullptr;
   calls.push_back(std::move(recorded));
   return true;
+}
+
+bool Recorder::keep_attributes(PyObject* const* arguments, Py_ssize_t count) {
+  Reference list(PyList_New(0));
+  for (Py_ssize_t i = 0; list && i < count; ++i) {
+    if (PyArray_Check(arguments[i]) || PyList_Check(arguments[i])) continue;
+    if (PyList_Append(list.get(), arguments[i]) < 0) return false;
+  }
+  PyObject* const tuple = list ? PyList_AsTuple(list.get()) : nullptr;
+  if (tuple != nullptr) calls.back().attributes = tuple;
+  return tuple != nullptr;
 }
 
 namespace {
@@ -154,9 +169,18 @@ PyObject* release(PyObject* self, PyObject*) {
   Py_RETURN_NONE;
 }
 
-PyObject* knows(PyObject* self, PyObject* array) {
+// holds(array): whether its memory is known
+PyObject* holds(PyObject* self, PyObject* array) {
   Place place;
   return PyBool_FromLong(PyArray_CheckExact(array) && recorder_in(self).knows(array, place));
+}
+
+// brings(array): the same of memory that each run fills anew
+PyObject* brings(PyObject* self, PyObject* array) {
+  const Recorder& recorder = recorder_in(self);
+  Place place;
+  return PyBool_FromLong(PyArray_CheckExact(array) && recorder.knows(array, place) &&
+                         recorder.buffers[place.buffer].kind != RecordedBuffer::Kind::constant);
 }
 
 PyObject* places_as_list(const std::vector<Place>& places) {
@@ -171,7 +195,7 @@ PyObject* places_as_list(const std::vector<Place>& places) {
   return list.release();
 }
 
-// call(i): name, inputs, outputs, nanoseconds, whether it depends on values and changes inputs
+// call(i): name, inputs, outputs, attributes, whether it depends on values and changes inputs
 PyObject* describe_call(PyObject* self, PyObject* number) {
   const Recorder& recorder = recorder_in(self);
   const Py_ssize_t i = PyLong_AsSsize_t(number);
@@ -182,9 +206,10 @@ PyObject* describe_call(PyObject* self, PyObject* number) {
   const RecordedCall& call = recorder.calls[i];
   Reference inputs(places_as_list(call.inputs)), outputs(places_as_list(call.outputs));
   if (!inputs || !outputs) return nullptr;
-  return Py_BuildValue(
-      "OOOLOO", call.name, inputs.get(), outputs.get(), static_cast<long long>(call.nanoseconds),
-      call.depends_on_values ? Py_True : Py_False, call.changes_inputs ? Py_True : Py_False);
+  PyObject* const attributes = call.attributes == nullptr ? Py_None : call.attributes;
+  return Py_BuildValue("OOOOOO", call.name, inputs.get(), outputs.get(), attributes,
+                       call.depends_on_values ? Py_True : Py_False,
+                       call.changes_inputs ? Py_True : Py_False);
 }
 
 // buffer(i): its kind, array, number of bytes, and the contents of a constant
@@ -227,7 +252,8 @@ PyMethodDef methods[] = {
     {"bind", add_buffer<RecordedBuffer::Kind::bound>, METH_O, nullptr},
     {"fresh", add_buffer<RecordedBuffer::Kind::fresh>, METH_O, nullptr},
     {"place", place_of, METH_O, nullptr},
-    {"knows", knows, METH_O, nullptr},
+    {"holds", holds, METH_O, nullptr},
+    {"brings", brings, METH_O, nullptr},
     {"release", release, METH_NOARGS, nullptr},
     {"call", describe_call, METH_O, nullptr},
     {"buffer", describe_buffer, METH_O, nullptr},

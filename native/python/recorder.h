@@ -25,7 +25,8 @@ struct RecordedCall {
     std::byte bytes[64];
   };
 
-  PyObject* name;  // of the kernel
+  PyObject* name;        // of the kernel
+  PyObject* attributes;  // a tuple of its arguments that are no arrays, or null
   Call::Run run;
   std::shared_ptr<const void> shared;  // the problem, or null where `problem` has it
   std::vector<Line> problem;
@@ -61,6 +62,9 @@ class Recorder {
   bool begin(const Call& call, PyObject* const* inputs, int count);
   bool end(PyObject* name, const Call& call, PyObject* const* outputs, const double* numbers,
            const uint64_t* words);
+
+  // Keeps the attributes of the last call. False with a Python error set.
+  bool keep_attributes(PyObject* const* arguments, Py_ssize_t count);
 
   // A new buffer with the memory of an array, which is borrowed; -1 with a Python error set.
   int add(PyObject* array, RecordedBuffer::Kind kind);

@@ -47,7 +47,7 @@ class PlaceholderSwap:
         self.owners = [(owner, dict(vars(owner))) for owner, _ in state.owners]
         self.groups = [(x.group, dict(x.group)) for x in reached.histories.values()]
         # Before anything is replaced: the snapshot must hold what was there outside of the trace.
-        self.side_effects = ReachableSnapshot(reached)
+        self.side_effects = ReachableSnapshot(reached, self.trace.brings)
         self.tracked: list[tuple[Any, Any]] = [(x, type(x)) for x in reached.tracked]
         for tensor, kind, *_ in self.tensors:
             at_home: Any = getattr(kind, "_at_home", kind)

@@ -104,17 +104,20 @@ class ProgramTrace:
                     check_size(name_of(place), array)
                 self.guard_contents(array)
 
+    def brings(self, x: Any) -> bool:
+        """Whether ``x`` is a value that only a run brings."""
+        return isinstance(x, Number) or self.knows(getattr(x, "_array", x))
+
+    def knows(self, array: Any) -> bool:
+        """Whether an array stands for one of a run."""
+        return hasattr(array, "aval")
+
     def lifted(self, value: Any) -> Any:
         """An input of an op, with what existed before the trace made an input of the whole."""
         if isinstance(value, Tensor):
             held = array_of(value)
             if isinstance(held, np.ndarray | Cell) and id(value) in self._existing:
-                if not value.is_leaf:
-                    requirement = (
-                        "a tensor from outside must be a leaf, as no gradient leaves the function "
-                        "(detach() it, or compute it inside)"
-                    )
-                    raise value_error("compile", requirement, shape=value.shape)
+                check_leaf(value)
                 raise UnboundError(value)
             # A tensor that was made around an array from outside.
             return value if value._requires_grad else self._lifted_array(held, value)
@@ -335,6 +338,16 @@ class ProgramTrace:
             more = [now - then for now, then in zip(history.steps(), before, strict=True)]
             flags = [self._conditions[id(history)]] if id(history) in self._conditions else []
             self.later(StepCount(history, more), *flags)
+
+
+def check_leaf(tensor: Tensor) -> None:
+    """Raise if a tensor from outside was computed by a recorded op."""
+    if not tensor.is_leaf:
+        requirement = (
+            "a tensor from outside must be a leaf, as no gradient leaves the function "
+            "(detach() it, or compute it inside)"
+        )
+        raise value_error("compile", requirement, shape=tensor.shape)
 
 
 def _lacks_state(move: Any) -> bool:

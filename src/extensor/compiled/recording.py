@@ -56,7 +56,9 @@ def record_program(
             swapped.check_unchanged()
             check_arguments_kept(tensors, inputs)
             arrays: list[Any] = []
-            parts["outputs"] = describe_results(results, state, tensors, arrays)
+            parts["outputs"] = describe_results(
+                results, state, tensors, arrays, trace.brings
+            )
             gradients, dropped = place_gradients(swapped, trace, tensors, arrays, keep_gradients)
             now = swapped.now()
             parts["changed"] = changed_places(swapped, cells, now, dropped)
@@ -113,7 +115,11 @@ def check_arguments_kept(tensors: list[Tensor], inputs: list[Any]) -> None:
 
 
 def describe_results(
-    results: Any, state: BoundState, given: list[Tensor], arrays: list[Any]
+    results: Any,
+    state: BoundState,
+    given: list[Tensor],
+    arrays: list[Any],
+    is_traced: Callable[[Any], bool],
 ) -> Any:
     """The results with an OutputSlot for each tensor, whose array is appended to ``arrays``."""
     places = {id(tensor): place for place, tensor in enumerate(given)}
@@ -130,7 +136,7 @@ def describe_results(
     def described(x: Any) -> Any:
         if is_array(x):
             return output(x)
-        if isinstance(x, Number) or state.reached.existed(x) or not holds_traced(x):
+        if isinstance(x, Number) or state.reached.existed(x) or not holds_traced(x, is_traced):
             return x
         inner = fields_of(x)
         if not inner:

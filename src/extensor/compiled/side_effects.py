@@ -26,7 +26,6 @@ from extensor.compiled.value_contents import (
     is_same,
     position,
 )
-from extensor.core.tracing import Number
 from extensor.errors import value_error
 from extensor.random.global_generators import GlobalSnapshot
 
@@ -46,7 +45,8 @@ def refuse(changed: str, advice: str = _RETURN_IT) -> None:
 class ReachableSnapshot:
     """The contents of everything that a function can reach, before it is traced."""
 
-    def __init__(self, reached: ReachableValues) -> None:
+    def __init__(self, reached: ReachableValues, is_traced: Callable[[Any], bool]) -> None:
+        self._is_traced = is_traced
         groups = {id(x.group) for x in reached.histories.values()}  # compared elsewhere
         self._dicts = [(place, x, dict(x)) for place, x in reached.dicts if id(x) not in groups]
         self._arrays = [
@@ -104,11 +104,11 @@ class ReachableSnapshot:
 
     def _keeps_traced(self, cache: Any) -> bool:
         # Everything bound is traced as well for now, so the values of before do not count.
-        return any(holds_traced(x, self._existed) for x in cached_values(cache))
+        return any(holds_traced(x, self._is_traced, self._existed) for x in cached_values(cache))
 
     def _is_kept(self, variables: Any, name: Any, then: Any, new: Any) -> bool:
         """Whether ``new`` was made of nothing that a run brings, where nothing was: a table, say."""
-        if then is not None or new is MISSING or holds_traced(new):
+        if then is not None or new is MISSING or holds_traced(new, self._is_traced):
             return False
         owner = self._owners.get(id(variables))
         is_cached = owner is not None and isinstance(
@@ -177,12 +177,9 @@ def _name_of_change(place: Place, holder: Any, before: list[Any]) -> str:
     return name_of(place)
 
 
-def is_traced(x: Any) -> bool:
-    """Whether ``x`` is a value that only a run brings."""
-    return isinstance(x, Number) or hasattr(getattr(x, "_array", x), "aval")
-
-
-def holds_traced(x: Any, is_left_out: Callable[[Any], bool] = lambda _: False) -> bool:
+def holds_traced(
+    x: Any, is_traced: Callable[[Any], bool], is_left_out: Callable[[Any], bool] = lambda _: False
+) -> bool:
     """Whether a value that only a run brings can be reached from ``x``: it must not outlive the trace."""
     waiting = [x]
     seen: set[int] = set()

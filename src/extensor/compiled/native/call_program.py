@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import zip_longest
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +22,7 @@ from extensor.compiled.native.call_trace import (
     Position,
 )
 from extensor.compiled.program import check_unshared, fill_outputs, is_equal
+from extensor.compiled.value_contents import nested_key
 from extensor.core import changes
 from extensor.core.structures import leaves_in, map_leaves
 from extensor.core.tensor import Tensor, wrap
@@ -223,18 +225,45 @@ class CallProgram:
 
 
 def summary_of(trace: CallTrace, recording: CallRecording) -> Any:
-    """What two recordings of a function must have in common, to be compared."""
+    """All that two recordings of a function must have in common."""
     recorder = trace.recorder
-    fixed = [(call, slot) for call, slot, _ in (*trace.numbers, *trace.words)]
-    calls = [recorder.call(i)[:3] for i in range(recorder.calls)]
-    constants = [
-        contents.tobytes()
-        for kind, _, _, contents in map(recorder.buffer, range(recorder.buffers))
-        if kind == "constant"
+    read_anew = {call for call, *_ in (*trace.numbers, *trace.words)}
+    calls = []
+    for i in range(recorder.calls):
+        name, inputs, outputs, attributes, *_ = recorder.call(i)
+        calls.append((name, inputs, outputs, None if i in read_anew else nested_key(attributes)))
+    formulas = [(place, x.name, nested_key(_attributes_of(x))) for place, x in trace.formulas]
+    buffers = []
+    for i in range(recorder.buffers):
+        kind, array, _, contents = recorder.buffer(i)
+        constant = None if contents is None else contents.tobytes()
+        buffers.append((kind, array.shape, array.dtype, constant))
+    anew = [(call, slot) for call, slot, _ in (*trace.numbers, *trace.words)]
+    results = [
+        (slot.buffer, slot.offset, slot.like.shape, slot.like.strides, slot.like.dtype)
+        for slot in recording.results
     ]
-    formulas = [(place, x.name, x.outputs and len(x.outputs)) for place, x in trace.formulas]
-    results = [slot[:2] for slot in recording.results]
-    return calls, fixed, constants, formulas, results
+    return calls, formulas, buffers, anew, results, nested_key(recording.outputs)
+
+
+def first_difference(before: Any, now: Any) -> str:
+    """The first call in which two summaries differ, in words."""
+    for then, new in zip_longest(before[0], now[0]):
+        if then != new:
+            return f"{_text_of(new)} instead of {_text_of(then)}"
+    return "other constants, formulas or results"
+
+
+def _text_of(call: Any) -> str:
+    if call is None:
+        return "nothing"
+    name, _, _, attributes = call
+    parts = [float.fromhex(x[1]) if x and x[0] is float else x and x[1:] for x in attributes[1:]]
+    return f"{name}({', '.join(map(str, parts))})"
+
+
+def _attributes_of(step: FormulaStep) -> list[Any]:
+    return [x for x in leaves_in(step.arguments, SLOTS) if not isinstance(x, SLOTS)]
 
 
 def _word(word: Draw, draws: list[tuple[int, int]]) -> int:

@@ -58,6 +58,8 @@ def record_calls(
     trace = CallTrace(state, given.floats)
     cells = [with_layout_of(x) for x in state.like()]
     inputs = [with_layout_of(x) for x in arrays_of(given.tensors, state)]
+    # Arrays of NumPy's that are bound stand for themselves, as a tensor may show their memory.
+    inputs[len(inputs) - len(state.arrays) :] = state.arrays.values()
     for array in (*cells, *inputs):
         trace.recorder.bind(array)
     bound = inputs[len(inputs) - len(state.arrays) :]
@@ -85,7 +87,7 @@ def record_calls(
         check_arguments_kept(tensors, inputs)
         _check_unwritten(trace, range(len(cells), len(cells) + len(given.tensors)))
         arrays: list[Any] = []
-        outputs = describe_results(returned, state, tensors, arrays)
+        outputs = describe_results(returned, state, tensors, arrays, trace.brings)
         gradients, dropped = place_gradients(swapped, trace, tensors, arrays, keep_gradients)
         now = swapped.now()
         changed = changed_places(swapped, cells, now, dropped)

@@ -14,7 +14,7 @@ import numpy as np
 
 from extensor import _native
 from extensor.compiled.bound_state import BoundState
-from extensor.compiled.program_trace import ProgramTrace, UnboundError
+from extensor.compiled.program_trace import ProgramTrace, UnboundError, check_leaf
 from extensor.core import door, tracing
 from extensor.core.changes import owner
 from extensor.core.modes import switched
@@ -119,7 +119,7 @@ class CallTrace(ProgramTrace):
 
     def knows(self, array: Any) -> bool:
         """Whether an array has a value that only a run brings."""
-        return self.recorder.knows(array)
+        return self.recorder.brings(array)
 
     def position(self) -> Position:
         """The present moment."""
@@ -178,7 +178,7 @@ class CallTrace(ProgramTrace):
             changed = arrays
         outputs: list[ArraySlot | None] = []
         for array in arrays:
-            if self.knows(array):
+            if self.recorder.holds(array):
                 outputs.append(None)
             else:
                 self.recorder.fresh(array)
@@ -233,13 +233,19 @@ class CallTrace(ProgramTrace):
     def check_constants(self) -> None:
         """Raise if a constant belongs to something that existed before, or has changed unnoticed."""
         written = self.written_buffers()
-        existing = {id(owner(array_of(x))): x for x in self._existing.values() if _is_plain(x)}
+        tensors = sorted(filter(_is_plain, self._existing.values()), key=lambda x: x.is_leaf)
+        existing = {id(owner(array_of(x))): x for x in tensors}  # a leaf where there is one
         for number in range(self.recorder.buffers):
             kind, array, _, contents = self.recorder.buffer(number)
             if kind != "constant":
                 continue
-            if id(owner(array)) in existing:
-                raise UnboundError(existing[id(owner(array))])
+            for known, _ in self.reached.arrays.values():
+                if owner(known) is owner(array):
+                    raise UnboundError(known)
+            found = existing.get(id(owner(array)))
+            if found is not None:
+                check_leaf(found)
+                raise UnboundError(found)
             offset = self.recorder.place(array)[1]
             before = np.ndarray(array.shape, array.dtype, contents, offset, array.strides)
             if number not in written and array.tobytes() != before.tobytes():

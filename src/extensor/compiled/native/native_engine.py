@@ -10,7 +10,7 @@ from extensor import _native
 from extensor.compiled.bound_state import BoundState
 from extensor.compiled.call_arguments import CallArguments
 from extensor.compiled.code_analysis import Observer
-from extensor.compiled.native.call_program import CallProgram, summary_of
+from extensor.compiled.native.call_program import CallProgram, first_difference, summary_of
 from extensor.compiled.native.call_recording import record_calls
 from extensor.compiled.program import arrays_of
 from extensor.compiled.reachable_values import ReachableValues
@@ -91,11 +91,12 @@ class NativeEngine:
 
     def check_same(self, name: str, run: int, program: CallProgram, trace: Any, new: Any) -> None:
         """Raise if a new trace of the function would do something else than its program."""
-        if summary_of(trace, new) != program.summary:
+        now = summary_of(trace, new)
+        if now != program.summary:
             raise marked(
                 RuntimeError(
-                    f"compile: call {run} of {name} would compute something else than its program. "
-                    "It reads a value that cannot be watched: pass that value as an argument. "
+                    f"compile: call {run} of {name} would compute something else than its program: "
+                    f"{first_difference(program.summary, now)}. It reads a value that cannot be watched: pass that value as an argument. "
                     "Results since the call before may have been computed with an old value"
                 )
             )
