@@ -63,7 +63,8 @@ parity: .venv/tools  ## Compare with PyTorch where it is installed (see make pee
 	$(BIN)/pytest -o addopts= tests/parity
 
 xla: .venv/peers .venv/tools  ## Run steps by XLA on the CPU, against the same steps here
-	$(BIN)/pytest -o addopts= --doctest-modules -n $(WORKERS) tests/xla src/extensor/compiled
+	EXTENSOR_TEST_BACKEND=xla $(BIN)/pytest -o addopts= --doctest-modules -n $(WORKERS) tests/xla tests/compiled \
+	  src/extensor/compiled
 
 peers: .venv/peers  ## Install PyTorch and JAX, for parity, XLA and benchmarks only
 

@@ -33,7 +33,7 @@ UPDATES: list[tuple[Update, int, tuple[Any, ...]]] = [
     (lion.Lion.update, 3, (0.1, 0.9, 0.99, 0.3, False)),
     (ema._update, 2, (0.99,)),
     (clipping._scale, 1, (0.37,)),
-    (clipping._clip, 1, (0.5,)),
+    (clipping._bound, 1, (0.5,)),
 ]
 SIZES = (0, 1, 3, 15, 16, 17, 64, 100, 1025, 9000)
 

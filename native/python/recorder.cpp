@@ -71,10 +71,22 @@ bool Recorder::knows(PyObject* array, Place& place) const {
   return true;
 }
 
+Py_ssize_t Recorder::references_to(PyObject* array) const {
+  Place place;
+  return PyArray_CheckExact(array) && knows(array, place) && buffers[place.buffer].array == array;
+}
+
 bool Recorder::find(PyObject* array, Place& place) {
   if (knows(array, place)) return true;
-  const int number = add(array, RecordedBuffer::Kind::constant);
+  // The whole array, if this one is a view: other views of it lie in the same buffer then.
+  PyObject* whole = array;
+  for (PyObject* base = array; base != nullptr && PyArray_CheckExact(base);) {
+    whole = base;
+    base = PyArray_BASE(reinterpret_cast<PyArrayObject*>(base));
+  }
+  const int number = add(whole, RecordedBuffer::Kind::constant);
   if (number < 0) return false;
+  if (knows(array, place)) return true;
   char* const first = PyArray_BYTES(reinterpret_cast<PyArrayObject*>(array));
   place = {number, first - buffers[number].begin};
   return true;

@@ -72,6 +72,8 @@ class Recorder {
   bool find(PyObject* array, Place& place);
   // The same without that: false if it is not known.
   bool knows(PyObject* array, Place& place) const;
+  // How many references to an array are the recorder's own.
+  Py_ssize_t references_to(PyObject* array) const;
   // Gives up the arrays, and with them the memory. Nothing can be recorded any more.
   void release();
 

@@ -6,6 +6,7 @@
 #include <cstddef>
 
 #include "kernel.h"
+#include "recorder.h"
 #include "recycling.h"
 
 namespace extensor {
@@ -304,6 +305,7 @@ PyObject* shares_memory(PyObject*, PyObject* arguments) {
   PyObject* const owner = owner_of(array);
   Py_ssize_t known = 0;  // references to the owner
   const auto account = [&](PyObject* seen, Py_ssize_t holders) {
+    if (mode().recorder != nullptr) holders += mode().recorder->references_to(seen);
     if (seen == owner) {
       known += holders;
       return true;

@@ -14,7 +14,7 @@ from programs.optimization import draw_optimizer, draw_options
 from programs.text import written
 
 # "joined" has one batch where the others accumulate two.
-MODES = ("whole", "joined", "parts", "xla", "step", "compiled step")
+MODES = ("whole", "joined", "parts", "compiled", "step", "compiled step")
 
 
 @dataclass(frozen=True)

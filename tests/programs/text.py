@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from programs.backend import BACKEND
 from programs.draft import Draft
 
 IMPORTS = "argparse array collections contextvars dataclasses itertools os random threading types"
@@ -92,8 +93,8 @@ def _trainer(draft: Draft, epochs: int, mode: str) -> list[str]:
         options += [f"micro_batches={draft.micro_batches}", *draft.parts_options]
     if mode == "joined":
         options.remove("accumulate=2")
-    if mode == "xla":
-        options.append('compile="xla"')
+    if mode == "compiled":
+        options.append(f'compile="{BACKEND}"')
     if draft.resumes:
         options += ['folder=os.environ["PROGRAM_FOLDER"]', "checkpoint_every=3"]
     held = "ArrayDataset(inputs[:5], targets[:5])"
@@ -135,7 +136,7 @@ def _own_loop(draft: Draft, epochs: int, is_compiled: bool) -> list[str]:
     ]
     return [
         "",
-        *(['@ex.compile(backend="xla")'] if is_compiled else []),
+        *([f'@ex.compile(backend="{BACKEND}")'] if is_compiled else []),
         "def take_step(target, *given):",
         *(f"    {line}" for line in step),
         "",

@@ -21,7 +21,7 @@ from programs.grammar import Program
 from programs.groups import run_jobs
 from programs.outcomes import Outcome
 
-COMPILED = (("whole", "xla"), ("step", "compiled step"))
+COMPILED = (("whole", "compiled"), ("step", "compiled step"))
 
 
 def write_job(folder: Path, program: Program, mode: str, epochs: int | None = None) -> str:

@@ -22,6 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import numpy as np
 
 import extensor as ex
+from programs.backend import BACKEND
 from programs.outcomes import Outcome, run_program, seed_all
 
 GRACE = 2.0  # seconds in which the other workers raise too, if all do
@@ -40,7 +41,7 @@ def main() -> None:
     folder, first = Path(sys.argv[1]), int(sys.argv[2])
     workers = ex.distributed.workers()
     jobs = json.loads((folder / "jobs.json").read_text())
-    if any(name.endswith(("-xla", "-compiled-step")) for name in jobs):
+    if BACKEND == "xla" and any("-compiled" in name for name in jobs):
         import_module("jax")  # which draws from NumPy's generator: before any program seeds it
     for number in range(first, len(jobs)):
         name = jobs[number]

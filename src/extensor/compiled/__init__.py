@@ -1,4 +1,4 @@
-"""Whole functions, a step of training say, as programs of another engine."""
+"""Whole functions, a step of training say, as programs: of recorded calls, or of XLA."""
 
 from extensor.compiled.compiled_function import Compiled, compile
 from extensor.compiled.export import export_stablehlo

@@ -75,7 +75,9 @@ class CallArguments:
         if not self._with_strides:
             return None
         if not (isinstance(array, np.ndarray) and array.flags.aligned and array.dtype.isnative):
-            requirement = "arrays must be aligned ones of NumPy's, in the byte order of this machine"
+            requirement = (
+                "arrays must be aligned ones of NumPy's, in the byte order of this machine"
+            )
             raise value_error("compile", requirement, dtype=str(array.dtype))
         return array.strides
 

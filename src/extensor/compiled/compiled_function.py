@@ -1,4 +1,4 @@
-"""``ex.compile``: a function of tensors, traced once and run by another engine."""
+"""``ex.compile``: a function of tensors, traced once and run as a program."""
 
 from __future__ import annotations
 
@@ -81,8 +81,8 @@ class Compiled:
         The function that was compiled.
     backend : str
         The engine, ``"native"`` or ``"xla"``.
-    device : jax.Device
-        The device that runs the programs.
+    device : object
+        The device that runs the programs: "cpu", or one of JAX's.
     keep_gradients : bool
         Whether gradients that an optimizer has used are kept.
     traces : int
@@ -91,7 +91,7 @@ class Compiled:
     Examples
     --------
     >>> import extensor as ex
-    >>> double = ex.compile(lambda x: 2 * x, device="cpu")
+    >>> double = ex.compile(lambda x: 2 * x)
     >>> double(ex.ones(3)), double(ex.zeros(3)), double.traces
     (tensor([2., 2., 2.]), tensor([0., 0., 0.]), 1)
     >>> double(ex.ones(1)), double.traces
@@ -139,8 +139,8 @@ class Compiled:
         Returns
         -------
         object
-            The results of the function. Tensors stay on the device until they are read. They carry no
-            gradient.
+            The results of the function. Their tensors carry no gradient. With XLA, they stay on the
+            device until they are read.
 
         Raises
         ------
@@ -392,21 +392,24 @@ def compile(
     device: str | None = None,
     keep_gradients: bool = False,
 ) -> Any:
-    """Compile a function of tensors with XLA, for the CPU, a GPU or a TPU.
+    """Compile a function of tensors: record its calls of kernels once, and repeat them without Python.
 
-    The first call traces ``function``: it runs once on placeholders, and the ops become one program.
-    Later calls run the program. The function may run modules, losses, ``backward``, optimizers,
-    gradient clipping and dropout.
+    The first call traces ``function``: it runs once on copies, and its calls are noted. Later calls
+    run these again, on the tensors themselves. The function may run modules, losses, ``backward``,
+    optimizers, gradient clipping, dropout, `EMA` and a `GradScaler`. Results, parameters and states
+    have the bits that they have without compiling.
 
     Parameters
     ----------
     function : callable, optional
         The function to compile. If it is left out, a decorator with the other arguments is returned.
-    backend : {"xla"}, default "xla"
-        The engine that runs the program. It needs JAX: ``pip install extensor[xla]``.
+    backend : {"native", "xla"}, default "native"
+        How the function is run. "native" repeats the calls of the library's kernels. "xla" computes
+        the function with XLA, on the CPU, a GPU or a TPU, to slightly different bits. It needs JAX:
+        ``pip install extensor[xla]``.
     device : str, optional
-        ``"cpu"``, ``"gpu"``, ``"tpu"``, or one of several such as ``"gpu:1"``. By default JAX's
-        default device.
+        For XLA: ``"cpu"``, ``"gpu"``, ``"tpu"``, or one of several such as ``"gpu:1"``. By default
+        JAX's default device.
     keep_gradients : bool, default False
         Keep the gradients that an optimizer has used and that the function clears. By default these
         are ``None`` after a call.
@@ -423,23 +426,23 @@ def compile(
     TypeError
         If ``function`` is not callable, ``device`` is not a string, or ``keep_gradients`` is not a bool.
     ImportError
-        If JAX is not installed or too old.
+        If the backend is "xla" and JAX is not installed or too old.
 
     Notes
     -----
     Tensors, arrays and floats among the arguments are inputs. Parameters, buffers, gradients and the
-    states of optimizers are bound by identity: they live on the device, and come back when they are
-    read outside. Learning rates, counts of steps, the counters of random generators and the scale of a
-    ``GradScaler`` are read at each call. A call with other shapes, dtypes, modes or plain values traces
-    the function again, and so does a call after a value that the function reads has changed. See
-    ``docs/guides/accelerators.md`` for the exact rules and their limits.
+    states of optimizers are bound by identity. Learning rates, counts of steps, the counters of random
+    generators and the scale of a ``GradScaler`` are read at each call. A call with other shapes,
+    dtypes, modes or plain values traces the function again, and so does a call after a value that the
+    function reads has changed. See ``docs/guides/compile.md`` for the rules, and
+    ``docs/guides/accelerators.md`` for XLA.
 
     Examples
     --------
     >>> import numpy as np, extensor as ex
     >>> w = ex.tensor([1.0, 2.0], requires_grad=True)
     >>> optimizer = ex.optim.SGD([w], lr=0.5)
-    >>> @ex.compile(backend="xla", device="cpu")
+    >>> @ex.compile
     ... def step(x):
     ...     optimizer.zero_grad()
     ...     loss = (w * x).sum()

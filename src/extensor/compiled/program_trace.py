@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import weakref
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Sequence
 from functools import partial
 from typing import Any
 
@@ -206,6 +206,12 @@ class ProgramTrace:
     def note_forgotten(self, tensor: Tensor) -> None:
         """The gradient of a tensor from outside was cleared."""
         self.forgotten.add(id(tensor))
+
+    def formula(
+        self, name: str, function: Callable[..., Any], arguments: Any, changed: Sequence[Any] = ()
+    ) -> Any:
+        """Compute by a formula that changes some arrays in place."""
+        return function(*arguments)
 
     def update(self, update: Any, lists: Any, attributes: Any) -> None:
         """Change arrays as an optimizer does, with numbers that each run reads anew."""

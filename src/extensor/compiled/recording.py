@@ -56,9 +56,7 @@ def record_program(
             swapped.check_unchanged()
             check_arguments_kept(tensors, inputs)
             arrays: list[Any] = []
-            parts["outputs"] = describe_results(
-                results, state, tensors, arrays, trace.brings
-            )
+            parts["outputs"] = describe_results(results, state, tensors, arrays, trace.brings)
             gradients, dropped = place_gradients(swapped, trace, tensors, arrays, keep_gradients)
             now = swapped.now()
             parts["changed"] = changed_places(swapped, cells, now, dropped)
@@ -163,11 +161,11 @@ def place_gradients(
     """
     gradients: list[tuple[Any, int]] = []
     dropped = []
-    for tensor, *_ in swapped.tensors:
+    for tensor, _, _, before, *_ in swapped.tensors:
         now, key = tensor.grad, id(tensor)
         if now is None or (key in trace.consumed and key in trace.forgotten and not keep):
             dropped.append(tensor)
-        elif now is not swapped.graded.get(key):
+        elif now is not swapped.graded.get(key) and now is not before:
             arrays.append(now._array)
             gradients.append((tensor, len(arrays) - 1))
     for place, tensor in enumerate(given):

@@ -28,7 +28,8 @@ class XlaEngine:
 
     def block(self) -> AbstractContextManager[Any]:
         """A block in which functions are traced and run."""
-        return backend.wide()
+        wide: AbstractContextManager[Any] = backend.wide()
+        return wide
 
     def bind(self, reached: ReachableValues) -> BoundState:
         """What a function has bound of all that it reaches."""

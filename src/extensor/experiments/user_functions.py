@@ -86,7 +86,9 @@ def import_function(entry: str, name: str) -> Callable[..., Any]:
     try:
         inspect.signature(function)
     except (TypeError, ValueError):  # of a function in C, say
-        requirement = f"{entry} must have a signature that can be read; call it in a function of yours"
+        requirement = (
+            f"{entry} must have a signature that can be read; call it in a function of yours"
+        )
         raise value_error("config", requirement, name=name) from None
     return function  # type: ignore[no-any-return]
 

@@ -25,10 +25,11 @@ from extensor.compiled.program import check_unshared, fill_outputs, is_equal
 from extensor.compiled.value_contents import nested_key
 from extensor.core import changes
 from extensor.core.structures import leaves_in, map_leaves
-from extensor.core.tensor import Tensor, wrap
+from extensor.core.tensor import wrap
 from extensor.core.tracing import Number
 from extensor.errors import value_error
 from extensor.random.philox import LIMIT
+
 
 class DeclinedError(Exception):
     """A kernel does not take the values of this run; nothing has changed."""
@@ -136,7 +137,7 @@ class CallProgram:
         held = []
         for place, array in enumerate(inputs, self._first_input):
             if id(changes.owner(array)) in self._owners:  # the run changes it
-                array = with_layout_of(array)  # noqa: PLW2901
+                array = with_layout_of(array)
             held.append(array)
             native.bind(place, array, 0)
         bases = {}
@@ -150,7 +151,9 @@ class CallProgram:
         except DeclinedError:
             for array, before in undone:
                 array[...] = before
-            for (seed, first), (generator, blocks) in zip(draws, self.trace.generators, strict=True):
+            for (seed, first), (generator, blocks) in zip(
+                draws, self.trace.generators, strict=True
+            ):
                 generator._give_back(seed, first, blocks)
             raise
         self.runs += 1
@@ -407,5 +410,3 @@ def _undone_cells(steps: list[Step], cells: int) -> list[int]:
     depending = [i for i, step in enumerate(steps) if step.depends_on_values]
     before = steps[: depending[-1]] if depending else []
     return sorted({x for step in before for x in step.changes if x < cells})
-
-

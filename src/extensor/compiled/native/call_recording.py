@@ -118,7 +118,7 @@ def with_layout_of(array: Any) -> Any:
     if array.flags.c_contiguous:
         return storage.copied(array)
     low, high = np.lib.array_utils.byte_bounds(array)
-    memory = storage.empty((max(high - low, 0),), np.uint8)
+    memory = storage.empty((max(high - low, 0),), np.dtype(np.uint8))
     offset = array.__array_interface__["data"][0] - low
     copy = np.ndarray(array.shape, array.dtype, memory, offset, array.strides)
     copy[...] = array

@@ -92,14 +92,16 @@ class NativeEngine:
     def check_same(self, name: str, run: int, program: CallProgram, trace: Any, new: Any) -> None:
         """Raise if a new trace of the function would do something else than its program."""
         now = summary_of(trace, new)
-        if now != program.summary:
-            raise marked(
-                RuntimeError(
-                    f"compile: call {run} of {name} would compute something else than its program: "
-                    f"{first_difference(program.summary, now)}. It reads a value that cannot be watched: pass that value as an argument. "
-                    "Results since the call before may have been computed with an old value"
-                )
+        if now == program.summary:
+            return
+        difference = first_difference(program.summary, now)
+        raise marked(
+            RuntimeError(
+                f"compile: call {run} of {name} would compute something else than its program: "
+                f"{difference}. It reads a value that cannot be watched: pass that value as an "
+                "argument. Results since the call before may have been computed with an old value"
             )
+        )
 
 
 def _lists_in(value: Any) -> list[Any]:

@@ -639,6 +639,7 @@ def test_an_error_in_the_middle_changes_nothing() -> None:
         step(ex.tensor(X))
 
 
+@pytest.mark.xla
 def test_memory_whose_values_are_away_cannot_be_written_to() -> None:
     net = nn.Linear(3, 2)
     step = ex.compile(_clearing(net, ex.optim.SGD(net.parameters(), lr=0.1)))

@@ -110,7 +110,7 @@ def id_of(memory: Any) -> Any:
 
 
 @pytest.mark.parametrize("call", [2, 4, 8])
-def test_the_net_below_the_watching_finds_what_it_missed(call: int) -> None:
+def test_the_net_below_the_watching_finds_what_it_missed(call: int, backend: str) -> None:
     address = ctypes.addressof(Untold.memory)
     Untold.memory[0] = 1.0
 
@@ -126,7 +126,7 @@ def test_the_net_below_the_watching_finds_what_it_missed(call: int) -> None:
         RuntimeError, match=rf"call {call} of function .*mul.*5\..* instead of .*1\."
     ) as error:
         compiled(X)
-    assert "return y * ctypes.c_double" in str(error.value)
+    assert backend == "native" or "return y * ctypes.c_double" in str(error.value)
 
 
 def test_the_net_sees_other_ops_shapes_and_results() -> None:
