@@ -94,41 +94,60 @@ PyObject* holds(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
   return PyBool_FromLong(same);
 }
 
+// The array of an argument, a plain tensor or an array; null for anything else. Borrowed.
+PyArrayObject* array_in(PyObject* object, bool tensors) {
+  if (tensors && is_tensor(object)) {
+    const TensorObject* tensor = as_tensor(object);
+    const bool plain = tensor->requires_grad == Py_False && tensor->node == Py_None &&
+                       tensor->grad == Py_None && tensor->hooks == Py_None;
+    if (!plain || Py_TYPE(object) != tensor_type) return nullptr;
+    object = tensor->array;
+  }
+  return PyArray_CheckExact(object) ? reinterpret_cast<PyArrayObject*>(object) : nullptr;
+}
+
 // The dtypes and shapes of a tuple of arrays as bytes, which are equal if all of these are. None
-// for anything else, for dtypes that are not ours, and if an array is there twice.
-PyObject* description(PyObject*, PyObject* arrays) {
+// for anything else, for dtypes that are not ours, and if an array is there twice. With layouts
+// also their strides, which of them are in plain tensors, and None for memory that is not aligned.
+template <bool kLayouts>
+PyObject* description(PyObject*, PyObject* arguments) {
   constexpr Py_ssize_t kMostArrays = 16;
   constexpr size_t kMostWords = 256;
-  if (!PyTuple_CheckExact(arrays)) {
+  if (!PyTuple_CheckExact(arguments)) {
     PyErr_SetString(PyExc_TypeError, "description: needs a tuple of arrays");
     return nullptr;
   }
-  const Py_ssize_t count = PyTuple_GET_SIZE(arrays);
+  const Py_ssize_t count = PyTuple_GET_SIZE(arguments);
   if (count > kMostArrays) Py_RETURN_NONE;
   int64_t words[kMostWords];
   size_t used = 0;
   for (Py_ssize_t i = 0; i < count; ++i) {
-    PyObject* const object = PyTuple_GET_ITEM(arrays, i);
-    if (!PyArray_CheckExact(object)) Py_RETURN_NONE;
+    PyObject* const object = PyTuple_GET_ITEM(arguments, i);
+    PyArrayObject* const array = array_in(object, kLayouts);
+    if (array == nullptr) Py_RETURN_NONE;
     for (Py_ssize_t j = 0; j < i; ++j) {
-      if (PyTuple_GET_ITEM(arrays, j) == object) Py_RETURN_NONE;
+      if (PyTuple_GET_ITEM(arguments, j) == object) Py_RETURN_NONE;
     }
-    PyArrayObject* const array = reinterpret_cast<PyArrayObject*>(object);
     const size_t ndim = static_cast<size_t>(PyArray_NDIM(array));
     const DType dtype = dtype_of(PyArray_TYPE(array));
-    if (dtype == DType::other || !PyArray_ISNOTSWAPPED(array) || used + ndim + 2 > kMostWords) {
+    if (dtype == DType::other || !PyArray_ISNOTSWAPPED(array) || used + 2 * ndim + 2 > kMostWords ||
+        (kLayouts && !PyArray_ISALIGNED(array))) {
       Py_RETURN_NONE;
     }
-    words[used++] = static_cast<int64_t>(dtype);
+    words[used++] = static_cast<int64_t>(dtype) + (is_tensor(object) ? 1 << 16 : 0);
     words[used++] = static_cast<int64_t>(ndim);
-    for (size_t axis = 0; axis < ndim; ++axis) words[used++] = PyArray_DIM(array, axis);
+    for (size_t axis = 0; axis < ndim; ++axis) {
+      words[used++] = PyArray_DIM(array, axis);
+      if (kLayouts) words[used++] = PyArray_STRIDE(array, axis);
+    }
   }
   return PyBytes_FromStringAndSize(reinterpret_cast<const char*>(words),
                                    static_cast<Py_ssize_t>(used * sizeof *words));
 }
 
 PyMethodDef functions[] = {
-    {"description", description, METH_O, nullptr},
+    {"description", description<false>, METH_O, nullptr},
+    {"layouts", description<true>, METH_O, nullptr},
     {"contents", contents, METH_O, nullptr},
     {"holds", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(holds)), METH_FASTCALL,
      nullptr},

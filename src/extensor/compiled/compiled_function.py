@@ -52,10 +52,16 @@ class _RepeatableCall(NamedTuple):
 
     @classmethod
     def of(
-        cls, program: Any, state: BoundState, arguments: CallArguments, args: Any, kwargs: Any
+        cls,
+        describe: Callable[[Any], bytes | None],
+        program: Any,
+        state: BoundState,
+        arguments: CallArguments,
+        args: Any,
+        kwargs: Any,
     ) -> _RepeatableCall | None:
         """The call with these arguments; None if there was more than distinct arrays."""
-        description = _native.description(args)
+        description = describe(args)
         if kwargs or description is None or len(arguments.tensors) < len(args):
             return None
         guards = state.reached.guards
@@ -168,7 +174,9 @@ class Compiled:
         program, arguments, inputs = self.planned(args, kwargs)
         if is_due(program.runs + 1):
             self._verify(program, arguments, args, kwargs)
-        self._last = _RepeatableCall.of(program, self.state, arguments, args, kwargs)
+        self._last = _RepeatableCall.of(
+            self.engine.describe, program, self.state, arguments, args, kwargs
+        )
         return program(arguments.tensors, inputs)
 
     def _repeatable_program(self, args: tuple[Any, ...]) -> Any | None:
@@ -177,8 +185,10 @@ class Compiled:
         Python needs longer to describe the arguments of a small step than XLA to take it.
         """
         last, state = self._last, self._state
-        if last is None or state is None or _native.description(args) != last.description:
+        if last is None or state is None or self.engine.describe(args) != last.description:
             return None
+        if self.engine.with_strides and not state.reached.tensors.keys().isdisjoint(map(id, args)):
+            return None  # a tensor that the function has bound
         program = last.program
         # A call at which the function is traced again must take the long way.
         if program.version != state.version or state.arrays or is_due(program.runs + 1):

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
 
+from extensor import _native
 from extensor.arrays.storage import copied
 from extensor.compiled import backend
 from extensor.compiled.bound_state import BoundState, device_copy
@@ -22,6 +23,7 @@ class XlaEngine:
 
     name = "xla"
     with_strides = False
+    describe = staticmethod(_native.description)  # arguments that are nothing but arrays
 
     def __init__(self, device: Any) -> None:
         self.device = device

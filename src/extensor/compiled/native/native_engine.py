@@ -51,6 +51,7 @@ class NativeEngine:
     name = "native"
     device = "cpu"
     with_strides = True
+    describe = staticmethod(_native.layouts)  # arguments that are nothing but arrays
 
     def block(self) -> AbstractContextManager[None]:
         """A block in which functions are traced and run."""
@@ -87,7 +88,7 @@ class NativeEngine:
 
     def repeated_inputs(self, arguments: tuple[Any, ...]) -> list[Any]:
         """The same for arguments that are arrays."""
-        return list(arguments)
+        return [x._array if isinstance(x, Tensor) else x for x in arguments]
 
     def check_same(self, name: str, run: int, program: CallProgram, trace: Any, new: Any) -> None:
         """Raise if a new trace of the function would do something else than its program."""
