@@ -11,6 +11,7 @@ bool add_kernels(PyObject* kernels);
 
 // The same for one family.
 bool add_activation_kernels(PyObject* kernels);
+bool add_assignment_kernels(PyObject* kernels);
 bool add_attention_kernels(PyObject* kernels);
 bool add_broadcasting_kernels(PyObject* kernels);
 bool add_convolution_kernels(PyObject* kernels);
@@ -21,6 +22,7 @@ bool add_dropout_kernels(PyObject* kernels);
 bool add_elementwise_kernels(PyObject* kernels);
 bool add_gru_kernels(PyObject* kernels);
 bool add_index_kernels(PyObject* kernels);
+bool add_integer_kernels(PyObject* kernels);
 bool add_joining_kernels(PyObject* kernels);
 bool add_logic_kernels(PyObject* kernels);
 bool add_loss_kernels(PyObject* kernels);
@@ -29,6 +31,7 @@ bool add_matrix_kernels(PyObject* kernels);
 bool add_movement_kernels(PyObject* kernels);
 bool add_normalization_kernels(PyObject* kernels);
 bool add_optimizer_kernels(PyObject* kernels);
+bool add_order_kernels(PyObject* kernels);
 bool add_pooling_kernels(PyObject* kernels);
 bool add_random_kernels(PyObject* kernels);
 bool add_reduction_kernels(PyObject* kernels);

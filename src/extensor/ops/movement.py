@@ -421,7 +421,7 @@ def _moveaxis(name: str, shapes: Shapes, source: Any, destination: Any) -> Shape
     return tuple(shape[axis] for axis in _moved_axes(name, source, destination, len(shape)))
 
 
-@op(shape=_moveaxis, widen=False)
+@op(kernel="moveaxis", shape=_moveaxis, widen=False)
 def moveaxis(
     xp: Any, x: Array, source: int | tuple[int, ...], destination: int | tuple[int, ...]
 ) -> Any:
@@ -443,7 +443,7 @@ def moveaxis(
     return xp.permute_dims(x, _moved_axes("moveaxis", source, destination, x.ndim))
 
 
-@moveaxis.backward()
+@moveaxis.backward(kernel="moveaxis_backward")
 def moveaxis_backward(
     grad_output: Tensor, source: int | tuple[int, ...], destination: int | tuple[int, ...]
 ) -> Tensor:
