@@ -64,6 +64,8 @@ LARGE: dict[str, list[tuple[Any, Any]]] = {
     "any": [((FLAGS,), (axis, False)) for axis in (None, 0, 1)],
     "all": [((FLAGS,), (axis, False)) for axis in (None, 0, 1)],
     "count_nonzero": [((FLAGS,), (axis, False)) for axis in (None, 0, 1)],
+    "argsort": [(((1000, 301),), (-1, descending)) for descending in (False, True)],
+    "topk": [(((1000, 301),), (9, 1))],
     "cumsum": [(((1000, 301),), (axis,)) for axis in (0, 1)] + [(((40, 90, 301),), (1,))],
     "reduce_to_shape": [(((40, 50, 151),), (shape,)) for shape in ((151,), (50, 1), (40, 1, 151), ())],
     "getitem": [(((900, 64),), (WORDS,))],
@@ -77,6 +79,11 @@ LARGE: dict[str, list[tuple[Any, Any]]] = {
     "scatter_add": [(((20_000, 30), WORDS[:, None] % 30, (20_000, 1)), (1,))],
     **{key: [(((1000, 301), (1000, 301)), (how,)) for how in ("mean", "none")] for key in PAIR_LOSSES},
     "matmul": [(((500, 301), (301, 403)), ()), (((7, 100, 130), (130, 90)), ()), (((900, 800), (800,)), ())],
+    "einsum": [
+        (((400, 301), (203, 301)), ("ij,kj->ik",)),
+        (((8, 60, 4, 33), (8, 70, 4, 33)), ("bihd,bjhd->bhij",)),
+        (((9, 301), (9, 403)), ("bi,bj->bij",)),
+    ],
     "linear": [(((400, 301), (203, 301), (203,)), ())],
     "rnn": [
         (((40, n, 33), (n, 50), (50, 33), (50, 50), (50,), (50,)), (act,))
@@ -154,7 +161,8 @@ def test_structured_kernels(name: str, dtype: str, threads: Any, rng: np.random.
             if isinstance(inputs, dict):
                 result = op.function(**dict(zip(inputs, leaves, strict=True)), **attributes)
             elif op.variadic:
-                result = op.function(leaves, *attributes)
+                # The public function may take its arguments in another order.
+                result = op._dispatchers[-1](leaves, *attributes)
             else:
                 result = op.function(*leaves, *attributes)
             outputs = first_floating(result, op.rule)

@@ -31,6 +31,15 @@ bool read_number(PyObject* object, double& value) {
   return true;
 }
 
+PyObject* read_arrays(PyObject* object, Plan& plan) {
+  if (PyList_CheckExact(object)) {
+    object = PyList_AsTuple(object);
+    if (object == nullptr) return nullptr;
+    plan.hold(object);
+  }
+  return PyTuple_CheckExact(object) && PyTuple_GET_SIZE(object) > 0 ? object : nullptr;
+}
+
 namespace {
 
 // The operands of a pass whose dtypes have a storage by `find`.

@@ -16,6 +16,10 @@ inline bool is_plain_array(PyObject* object) {
 // The next input of a plan if it is a plain array, described.
 bool add_array(PyObject* object, Plan& plan, Layout& layout);
 
+// Several arrays, a tuple of at least one; null for anything else. A list may be changed meanwhile
+// by another thread, so its items are held.
+PyObject* read_arrays(PyObject* object, Plan& plan);
+
 // A Python int, float or bool.
 bool read_number(PyObject* object, double& value);
 

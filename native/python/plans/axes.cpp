@@ -160,7 +160,7 @@ bool plan_split(const void*, PyObject* const* arguments, Py_ssize_t count, Plan&
 
 }  // namespace
 
-bool add_order_kernels(PyObject* kernels_by_name) {
+bool add_axes_kernels(PyObject* kernels_by_name) {
   const auto add = [&](const char* name, auto plan) {
     return add_kernel(kernels_by_name, name, plan, nullptr);
   };
