@@ -50,7 +50,7 @@ def flip(xp: Any, x: Array, axis: Axis = None) -> Any:
     return xp.flip(x, axis=axis_indices("flip", axis, x.ndim))
 
 
-@flip.backward(kernel="flip")
+@flip.backward(kernel="flip", unfolds=True)
 def flip_backward(grad_output: Tensor, axis: Axis = None) -> Tensor:
     """``grad_output`` backwards along ``axis``."""
     return flip(grad_output, axis_indices("flip_backward", axis, grad_output.ndim))
