@@ -66,7 +66,7 @@ xla: .venv/peers .venv/tools  ## Run steps by XLA on the CPU, against the same s
 	EXTENSOR_TEST_BACKEND=xla $(BIN)/pytest -o addopts= --doctest-modules -n $(WORKERS) tests/xla tests/compiled \
 	  src/extensor/compiled
 
-peers: .venv/peers  ## Install PyTorch and JAX, for parity, XLA and benchmarks only
+peers: .venv/peers  ## Install PyTorch, JAX, ONNX Runtime and OpenVINO, for parity, XLA and benchmarks only
 
 wheel: .venv/pip  ## Build the sdist and a wheel for each Python from 3.11 to 3.13 that is found, into dist (ARGS: --python)
 	$(BIN)/python tools/wheels.py build $(if $(ISA),--isa $(ISA)) $(ARGS)
@@ -111,5 +111,5 @@ clean:  ## Remove everything that was built or installed here
 	  > "$$(.venv/mpich/bin/python -c "$(PURELIB)")/beside.pth"
 
 .venv/peers: .venv/installed
-	$(BIN)/pip install --quiet torch==2.13.0 jax jaxlib flatbuffers
+	$(BIN)/pip install --quiet torch==2.13.0 jax jaxlib flatbuffers onnx onnxruntime openvino
 	touch $@

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
 from operator import attrgetter
 from types import ModuleType
@@ -27,9 +27,18 @@ class Libraries:
     """The modules that could be imported, and for the others why not."""
 
     def __init__(self, threads: int, only: str | None = None) -> None:
+        self.threads = threads
         self.modules: dict[str, ModuleType] = {}
         self.absent: dict[str, str] = {}
-        for name in (OURS, *PEERS) if only is None else (only,):
+        self.include((OURS, *PEERS) if only is None else (only,))
+        for name in (OURS, "torch"):
+            set_threads = getattr(self.modules.get(name), "set_num_threads", None)
+            if set_threads is not None:
+                set_threads(threads)
+
+    def include(self, names: Iterable[str]) -> None:
+        """Import libraries, those that are there."""
+        for name in names:
             try:
                 self.modules[name] = importlib.import_module(name)
                 for submodule in _SUBMODULES.get(name, ()):
@@ -39,10 +48,6 @@ class Libraries:
                     raise
                 self.modules.pop(name, None)
                 self.absent[name] = str(error)
-        for name in (OURS, "torch"):
-            set_threads = getattr(self.modules.get(name), "set_num_threads", None)
-            if set_threads is not None:
-                set_threads(threads)
 
     def __contains__(self, label: str) -> bool:
         return library_of(label) in self.modules

@@ -9,6 +9,7 @@ from typing import Any
 
 OURS = "extensor"
 PEERS = ("numpy", "torch", "jax")
+RUNTIMES = ("onnxruntime", "openvino")  # which only run models
 
 Call = Callable[[], Any]
 Setup = Callable[[], Call]

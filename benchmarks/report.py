@@ -8,7 +8,16 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from benchmarks.measure import OURS, PEERS, Results, Row, geometric_mean, library_of, short
+from benchmarks.measure import (
+    OURS,
+    PEERS,
+    RUNTIMES,
+    Results,
+    Row,
+    geometric_mean,
+    library_of,
+    short,
+)
 from benchmarks.targets import Target, judge, most_allowed
 
 
@@ -58,7 +67,7 @@ def _group_table(group: str, threads: int, rows: Sequence[Row]) -> Table:
 
 def _labels(rows: Iterable[Row]) -> list[str]:
     """The contestants beside us, NumPy first, a library's variants together, our own variants last."""
-    order = (*PEERS, OURS)
+    order = (*PEERS, *RUNTIMES, OURS)
     found = dict.fromkeys(label for row in rows for label in row.ratio)
     return sorted(found, key=lambda label: (order.index(library_of(label)), label))
 

@@ -79,6 +79,8 @@ def _of_rule(op: Op, rule: Rule) -> Elementwise:
                 result.append(next(given))
             elif role == "shape":
                 result.append(tuple(arrays[0].shape))
+            elif role == "dtype":
+                result.append(arrays[0].dtype)
             else:
                 result.append(1e-10 if role == "eps" else attributes[name])
         return result

@@ -37,6 +37,7 @@ def test_elementwise_kernels(target: Elementwise, threads: Any, rng: np.random.G
 
 
 WORDS = np.random.default_rng(0).integers(-900, 900, 20_000)
+FLAGS = np.random.default_rng(0).random((1000, 301)) > 0.5
 PAIR_LOSSES = (
     "mse_loss l1_loss smooth_l1_loss huber_loss hinge_loss kl_div binary_cross_entropy "
     "binary_cross_entropy_with_logits"
@@ -60,6 +61,11 @@ LARGE: dict[str, list[tuple[Any, Any]]] = {
     "softmax": [(((1000, 301),), (axis,)) for axis in (0, 1)],
     "log_softmax": [(((1000, 301),), (axis,)) for axis in (0, 1)],
     "logsumexp": [(((1000, 301),), (axis, False)) for axis in (1, None)],
+    "any": [((FLAGS,), (axis, False)) for axis in (None, 0, 1)],
+    "all": [((FLAGS,), (axis, False)) for axis in (None, 0, 1)],
+    "count_nonzero": [((FLAGS,), (axis, False)) for axis in (None, 0, 1)],
+    "argsort": [(((1000, 301),), (-1, descending)) for descending in (False, True)],
+    "topk": [(((1000, 301),), (9, 1))],
     "cumsum": [(((1000, 301),), (axis,)) for axis in (0, 1)] + [(((40, 90, 301),), (1,))],
     "reduce_to_shape": [(((40, 50, 151),), (shape,)) for shape in ((151,), (50, 1), (40, 1, 151), ())],
     "getitem": [(((900, 64),), (WORDS,))],
@@ -68,9 +74,16 @@ LARGE: dict[str, list[tuple[Any, Any]]] = {
     "index_select": [(((900, 64), WORDS), (0,))],
     "embedding": [((WORDS % 900, (900, 64)), ())],
     "gather": [(((20_000, 30), WORDS[:, None] % 30), (1,))],
+    "index_add": [(((900, 64), (20_000, 64)), (WORDS,)), (((900, 640), (450, 640)), (slice(0, None, 2),))],
+    "index_set": [(((900, 640), (450, 640)), (slice(0, None, 2),))],
     "scatter_add": [(((20_000, 30), WORDS[:, None] % 30, (20_000, 1)), (1,))],
     **{key: [(((1000, 301), (1000, 301)), (how,)) for how in ("mean", "none")] for key in PAIR_LOSSES},
     "matmul": [(((500, 301), (301, 403)), ()), (((7, 100, 130), (130, 90)), ()), (((900, 800), (800,)), ())],
+    "einsum": [
+        (((400, 301), (203, 301)), ("ij,kj->ik",)),
+        (((8, 60, 4, 33), (8, 70, 4, 33)), ("bihd,bjhd->bhij",)),
+        (((9, 301), (9, 403)), ("bi,bj->bij",)),
+    ],
     "linear": [(((400, 301), (203, 301), (203,)), ())],
     "rnn": [
         (((40, n, 33), (n, 50), (50, 33), (50, 50), (50,), (50,)), (act,))
@@ -112,6 +125,8 @@ LARGE: dict[str, list[tuple[Any, Any]]] = {
     "transpose": [(((1000, 301),), ())],
     "permute": [(((1000, 301),), ((1, 0),))],
     "swapaxes": [(((1000, 301),), (0, 1))],
+    "moveaxis": [(((1000, 301),), (0, -1))],
+    "flip": [(((1000, 301),), (0,))],
     "ravel": [(((1000, 301),), ())],
     "flatten": [(((100, 30, 101),), (1,))],
     "squeeze": [(((1000, 1, 301),), ())],
@@ -146,7 +161,8 @@ def test_structured_kernels(name: str, dtype: str, threads: Any, rng: np.random.
             if isinstance(inputs, dict):
                 result = op.function(**dict(zip(inputs, leaves, strict=True)), **attributes)
             elif op.variadic:
-                result = op.function(leaves, *attributes)
+                # The public function may take its arguments in another order.
+                result = op._dispatchers[-1](leaves, *attributes)
             else:
                 result = op.function(*leaves, *attributes)
             outputs = first_floating(result, op.rule)

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from benchmarks.groups import call, convolution, epoch, gemm, normalization, ops, optim, train
+from benchmarks.groups import (
+    call,
+    convolution,
+    epoch,
+    functions,
+    gemm,
+    inference,
+    normalization,
+    ops,
+    optim,
+    train,
+)
 from benchmarks.libraries import Libraries
 from benchmarks.measure import Measure, Notes
 
@@ -17,7 +28,9 @@ TIMED: dict[str, Group] = {
     "convolution": convolution.measures,
     "normalization": normalization.measures,
     "optim": optim.measures,
+    "functions": functions.measures,
     "train": train.measures,
+    "inference": inference.measures,
     "epoch": epoch.measures,
 }
 # `machine` and `start` are not timed in turns: they measure the machine and fresh processes.

@@ -117,6 +117,54 @@ void spread_elements(const Loops& loops, int64_t itemsize, const char* source, c
 int number_of(DType dtype) { return static_cast<int>(dtype); }
 bool is_plain_number(DType dtype) { return number_of(dtype) < kNumbers; }
 
+bool is_integer(DType dtype) { return dtype <= DType::uint64; }
+
+// Integers modulo 2^32 or 2^64, and booleans: what is not 0.
+template <typename To, typename From>
+void convert_integers(const From* source, To* target, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) target[i] = static_cast<To>(source[i]);
+}
+
+template <typename To>
+void convert_to_integers(DType from, const char* source, char* out, int64_t n) {
+  To* const target = reinterpret_cast<To*>(out);
+  const auto from_type = [&]<typename From>(From) {
+    convert_integers(reinterpret_cast<const From*>(source), target, n);
+  };
+  switch (from) {
+    case DType::boolean:
+      for (int64_t i = 0; i < n; ++i) target[i] = source[i] != 0;
+      return;
+    case DType::int8:
+      return from_type(int8_t());
+    case DType::int16:
+      return from_type(int16_t());
+    case DType::int32:
+      return from_type(int32_t());
+    case DType::uint8:
+      return from_type(uint8_t());
+    case DType::uint16:
+      return from_type(uint16_t());
+    case DType::uint32:
+      return from_type(uint32_t());
+    case DType::uint64:
+      return from_type(uint64_t());
+    default:
+      return from_type(int64_t());
+  }
+}
+
+// Whether integers are converted to this dtype without floats between.
+bool is_integer_target(DType dtype) {
+  return dtype == DType::boolean || dtype == DType::int32 || dtype == DType::int64;
+}
+
+void convert_integers(DType from, DType to, const char* source, char* target, int64_t n) {
+  if (to == DType::boolean) return convert_to_integers<bool>(from, source, target, n);
+  if (to == DType::int32) return convert_to_integers<int32_t>(from, source, target, n);
+  convert_to_integers<int64_t>(from, source, target, n);
+}
+
 }  // namespace
 
 void copy_elements(const Layout& from, const char* source, const Layout& to, char* target) {
@@ -168,7 +216,7 @@ void copy_contiguous(const Layout& from, const char* source, char* target) {
 
 bool can_cast(DType from, DType to) {
   Storage source, target;
-  if (from == to) return true;
+  if (from == to || (is_integer(from) && is_integer_target(to))) return true;
   const bool from_float = find_storage(from, source);
   // A float64 to bfloat16 is left to ml_dtypes, and integers to 16 bits to NumPy: they round twice.
   return find_storage(to, target) &&
@@ -177,6 +225,7 @@ bool can_cast(DType from, DType to) {
 }
 
 void convert(DType from, DType to, const char* source, char* target, int64_t n) {
+  if (is_integer_target(to)) return convert_integers(from, to, source, target, n);
   const CopyKernels& copies = kernels().copies;
   Storage source_storage, target_storage;
   const HalfFormat* widening = find_storage(from, source_storage) ? source_storage.half : nullptr;

@@ -195,6 +195,7 @@ void run_add_slices(const AddProblem& problem, const Buffers& buffers) {
   const Storage& storage = problem.storage;
   const Contiguous updates(problem.updates, buffers.inputs[0], storage.wide());
   const Sums sums(problem, buffers.outputs[0]);
+  if (!problem.to_zeros) sums.begin(buffers.inputs);
   const auto add = kernels().indexing.add_rows[storage.index()];
   const int64_t count = problem.indices.size, row = block.inner * sums.itemsize();
   const int64_t parts = block.inner < kLeastWidth ? 1 : std::min(kParts, block.length);
@@ -205,7 +206,7 @@ void run_add_slices(const AddProblem& problem, const Buffers& buffers) {
       const int64_t at = task / parts, part = task % parts;
       const int64_t from = part * block.length / parts, to = (part + 1) * block.length / parts;
       char* const slice = sums.data() + at * block.length * row;
-      std::memset(slice + from * row, 0, (to - from) * row);
+      if (problem.to_zeros) std::memset(slice + from * row, 0, (to - from) * row);
       add(updates.data() + at * count * row, positions.data(), count, block.inner, from, to, slice);
     }
   });

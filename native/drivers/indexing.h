@@ -41,7 +41,7 @@ struct AddProblem {
   Layout updates, indices, x;
 };
 
-// Adds the slices of the updates to zeros at the indices, in their order.
+// Adds the slices of the updates at the indices, in their order.
 void run_add_slices(const AddProblem& problem, const Buffers& buffers);
 
 // Adds the elements of the updates at the indices, in their order.

@@ -187,18 +187,6 @@ PassSource::Kind kind_in(const Loops& loops, int operand, int64_t itemsize) {
   return walks_linearly(loops, operand, itemsize) ? PassSource::linear : PassSource::gathered;
 }
 
-// A number in the arrays' dtype, rounded as NumPy does.
-void round_to(const Storage& storage, double number, char* target) {
-  const float narrow = static_cast<float>(number);
-  if (storage.half != nullptr) {
-    storage.half->narrow(&narrow, reinterpret_cast<uint16_t*>(target), 1);
-  } else if (storage.itemsize == 8) {
-    std::memcpy(target, &number, sizeof number);
-  } else {
-    std::memcpy(target, &narrow, sizeof narrow);
-  }
-}
-
 }  // namespace
 
 void copy_run(const char* source, int64_t stride, int64_t itemsize, int64_t n, char* target) {
@@ -212,6 +200,27 @@ void copy_run(const char* source, int64_t stride, int64_t itemsize, int64_t n, c
     gather_run<uint16_t>(source, stride, n, target);
   } else {
     gather_run<uint8_t>(source, stride, n, target);
+  }
+}
+
+void store_number(DType dtype, double number, char* target) {
+  const auto store = [&]<typename T>(T value) { std::memcpy(target, &value, sizeof value); };
+  const float narrow = static_cast<float>(number);
+  Storage storage;
+  switch (dtype) {
+    case DType::boolean:
+      return store(number != 0);
+    case DType::int32:
+      return store(static_cast<int32_t>(number));
+    case DType::int64:
+      return store(static_cast<int64_t>(number));
+    case DType::float32:
+      return store(narrow);
+    case DType::float64:
+      return store(number);
+    default:
+      find_storage(dtype, storage);
+      storage.half->narrow(&narrow, reinterpret_cast<uint16_t*>(target), 1);
   }
 }
 
@@ -269,7 +278,7 @@ void run_pass(const PassProblem& problem, char* const* inputs, char* const* outp
   for (int i = 0; i < problem.inputs; ++i) {
     const PassSource& source = problem.sources[i];
     if (source.kind == PassSource::number) {
-      round_to(problem.storage, numbers[source.place], rounded[i]);
+      store_number(problem.storage.dtype, numbers[source.place], rounded[i]);
       memory.sources[i] = rounded[i];
     } else {
       memory.sources[i] = inputs[source.place];

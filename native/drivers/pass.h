@@ -57,6 +57,9 @@ void run_pass(const PassProblem& problem, char* const* inputs, char* const* outp
 // The same as a call of its own, with the outputs in their order.
 void run_pass_call(const PassProblem& problem, const Buffers& buffers);
 
+// Writes a number as a dtype that kernels have: an integer as it is, a float rounded as NumPy does.
+void store_number(DType dtype, double number, char* target);
+
 // Copies n elements of 1, 2, 4 or 8 bytes, `stride` bytes apart, to contiguous memory.
 void copy_run(const char* source, int64_t stride, int64_t itemsize, int64_t n, char* target);
 

@@ -38,8 +38,11 @@ constexpr HalfFormat half_format() {
 const KernelTable& table() {
   static const KernelTable gathered = {
       .elementwise = {arithmetic_kernels(), function_kernels(), activation_kernels()},
+      .integers = integer_kernels(),
       .binary_rules = binary_rules(),
       .reductions = reductions(),
+      .integer_reductions = integer_reductions(),
+      .integer_search = integer_search(),
       .softmaxes = softmax_kernels(),
       .cumulatives = cumulative_kernels(),
       .logsumexp = logsumexp_kernel(),

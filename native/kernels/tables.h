@@ -32,6 +32,20 @@ struct Elementwise {
   bool is_choice = false;  // its parameter is True or False, no number
 };
 
+// The types of integer kernels. A boolean is a byte, and true if that is not 0.
+enum class Integer : uint8_t { boolean, int32, int64 };
+constexpr int kIntegers = 3;
+
+// An elementwise kernel of integers, modulo 2^32 or 2^64; null where a type has none. A boolean
+// input or output beside them is a byte, as above.
+struct IntegerKernel {
+  const char* name;
+  int inputs;
+  bool first_is_boolean, result_is_boolean;
+  Cost cost;
+  Pass pass[kIntegers];
+};
+
 // The two gradients of a binary op from (grad_output, a, b; parameters...), together or alone.
 struct BinaryRule {
   const char* name;
@@ -67,6 +81,20 @@ struct Reduction {
   const char *name, *joined_by;
   void (*rows[kElements])(const void* x, int64_t count, int64_t n, void* out);
   void (*columns[kElements])(const void* x, int64_t n, int64_t stride, int64_t width, void* out);
+};
+
+// A reduction of n contiguous rows of `width` integers to one row. A sum has int64 results, the
+// others have those of their type.
+struct IntegerReduction {
+  const char* name;
+  bool is_sum;
+  void (*columns[kIntegers])(const void* x, int64_t n, int64_t width, void* out);
+};
+
+// The place of the first of n integers that no other surpasses.
+struct IntegerSearch {
+  int64_t (*largest[kIntegers])(const void* x, int64_t n);
+  int64_t (*smallest[kIntegers])(const void* x, int64_t n);
 };
 
 // A function of whole rows: `rows` rows of n contiguous elements of one or two inputs to as many.
@@ -229,8 +257,11 @@ struct NormKernel {
 
 struct KernelTable {
   std::span<const Elementwise> elementwise[3];
+  std::span<const IntegerKernel> integers;
   std::span<const BinaryRule> binary_rules;
   std::span<const Reduction> reductions;
+  std::span<const IntegerReduction> integer_reductions;
+  IntegerSearch integer_search;
   std::span<const RowKernel> softmaxes;
   std::span<const Cumulative> cumulatives;
   LogSumExp logsumexp;

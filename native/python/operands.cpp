@@ -1,7 +1,9 @@
 #include "operands.h"
 
 #include <algorithm>
-#include <cstring>
+#include <limits>
+
+#include "../drivers/integers.h"
 
 namespace extensor {
 
@@ -29,8 +31,21 @@ bool read_number(PyObject* object, double& value) {
   return true;
 }
 
-bool read_operands(PyObject* const* arguments, int inputs, bool starts_with_booleans, Plan& plan,
-                   int first_number, Operands& operands) {
+PyObject* read_arrays(PyObject* object, Plan& plan) {
+  if (PyList_CheckExact(object)) {
+    object = PyList_AsTuple(object);
+    if (object == nullptr) return nullptr;
+    plan.hold(object);
+  }
+  return PyTuple_CheckExact(object) && PyTuple_GET_SIZE(object) > 0 ? object : nullptr;
+}
+
+namespace {
+
+// The operands of a pass whose dtypes have a storage by `find`.
+template <typename Find>
+bool read_stored(PyObject* const* arguments, int inputs, bool starts_with_booleans, Plan& plan,
+                 int first_number, const Find& find, Operands& operands) {
   operands.count = inputs;
   operands.first_is_boolean = starts_with_booleans;
   int first_array = -1;
@@ -42,7 +57,7 @@ bool read_operands(PyObject* const* arguments, int inputs, bool starts_with_bool
       if (boolean) {
         if (layout.dtype != DType::boolean) return false;
       } else if (operands.storage.dtype == DType::other) {
-        if (!find_storage(layout.dtype, operands.storage)) return false;
+        if (!find(layout.dtype, operands.storage)) return false;
       } else if (layout.dtype != operands.storage.dtype) {
         return false;
       }
@@ -73,6 +88,50 @@ bool read_operands(PyObject* const* arguments, int inputs, bool starts_with_bool
     if (!operands.is_number[i]) shapes[array_count++] = &operands.layouts[i].shape;
   }
   return broadcast(shapes, array_count, operands.shape);
+}
+
+bool find_integer_storage(DType dtype, Storage& storage) {
+  storage.dtype = dtype;
+  storage.itemsize = size_of(dtype);
+  Integer integer;
+  return find_integer(dtype, integer);
+}
+
+// Whether a dtype of integers has this number, and a double too, as which a call holds it.
+bool is_integer_of(DType dtype, PyObject* number) {
+  if (PyBool_Check(number)) return true;
+  if (dtype == DType::boolean || !PyLong_CheckExact(number)) return false;
+  const long long limit = dtype == DType::int32 ? std::numeric_limits<int32_t>::max() : 1LL << 53;
+  int overflow;
+  const long long value = PyLong_AsLongLongAndOverflow(number, &overflow);
+  return overflow == 0 && -limit <= value && value <= limit;
+}
+
+}  // namespace
+
+bool read_number_of(DType dtype, PyObject* object, double& value) {
+  Integer integer;
+  if (find_integer(dtype, integer) && !is_integer_of(dtype, object)) return false;
+  // By way of float32 a number of 16 bits would be rounded twice.
+  return (is_computed(dtype) || find_integer(dtype, integer)) && read_number(object, value);
+}
+
+bool read_operands(PyObject* const* arguments, int inputs, bool starts_with_booleans, Plan& plan,
+                   int first_number, Operands& operands) {
+  return read_stored(arguments, inputs, starts_with_booleans, plan, first_number, find_storage,
+                     operands);
+}
+
+bool read_integer_operands(PyObject* const* arguments, int inputs, bool starts_with_booleans,
+                           Plan& plan, Operands& operands) {
+  if (!read_stored(arguments, inputs, starts_with_booleans, plan, 0, find_integer_storage,
+                   operands)) {
+    return false;
+  }
+  for (int i = 0; i < inputs; ++i) {
+    if (operands.is_number[i] && !is_integer_of(operands.storage.dtype, arguments[i])) return false;
+  }
+  return true;
 }
 
 bool read_apart(PyObject* const* arguments, int count, Plan& plan, Operands& operands) {

@@ -8,6 +8,8 @@ namespace extensor {
 namespace {
 
 PyObject *shape_name = nullptr, *dtype_name = nullptr;
+// How arrays are written to, and how the tape learns of it: functions of Python's, set once.
+PyObject *setitem = nullptr, *mark_changed = nullptr;
 
 // A number as a tensor of the result's dtype, for the tape. New reference.
 PyObject* number_tensor(PyObject* number, PyObject* result) {
@@ -203,7 +205,41 @@ PyObject* attach_all(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
   Py_RETURN_NONE;
 }
 
+// Whether nothing of a change is to be recorded, and only its memory changes.
+bool changes_in_place(PyObject* input) {
+  if (!is_tensor(input) || setitem == nullptr) return false;
+  const TensorObject* tensor = as_tensor(input);
+  return PyArray_CheckExact(tensor->array) && is_floating(tensor->array) &&
+         PyArray_ISWRITEABLE(reinterpret_cast<PyArrayObject*>(tensor->array)) &&
+         !(mode().recording && tensor->requires_grad == Py_True);
+}
+
+// Gives an input that an op changes its new values, an array.
+bool update(PyObject* input, PyObject* values) {
+  if (!changes_in_place(input)) return PyObject_SetItem(input, Py_Ellipsis, values) == 0;
+  const Reference array(Py_NewRef(as_tensor(input)->array));
+  PyObject* const written[] = {array.get(), Py_Ellipsis, values};
+  const Reference result(PyObject_Vectorcall(setitem, written, 3, nullptr));
+  if (!result) return false;
+  PyObject* const marked[] = {array.get(), mode().anomaly ? Py_True : Py_False};
+  return Reference(PyObject_Vectorcall(mark_changed, marked, 2, nullptr)).get() != nullptr;
+}
+
+// set_writing(setitem, mark): setitem(array, index, value) and mark(array, remember_place)
+PyObject* set_writing(PyObject*, PyObject* arguments) {
+  PyObject *write, *mark;
+  if (!PyArg_ParseTuple(arguments, "OO", &write, &mark)) return nullptr;
+  if (!PyCallable_Check(write) || !PyCallable_Check(mark)) {
+    PyErr_SetString(PyExc_TypeError, "set_writing: needs two functions");
+    return nullptr;
+  }
+  Py_XSETREF(setitem, Py_NewRef(write));
+  Py_XSETREF(mark_changed, Py_NewRef(mark));
+  Py_RETURN_NONE;
+}
+
 PyMethodDef functions[] = {
+    {"set_writing", set_writing, METH_VARARGS, nullptr},
     {"attach", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(attach_all)), METH_FASTCALL,
      nullptr},
     {},
@@ -265,9 +301,7 @@ PyObject* finished(const Recorded& op, PyObject* const* bound, PyObject* result,
   Reference output(of_one(op, bound, PyTuple_GET_ITEM(result, 0), floating, node));
   // Last: the rest may fail.
   for (int i = 0; output && i < op.update_count; ++i) {
-    if (PyObject_SetItem(bound[op.updates[i]], Py_Ellipsis, PyTuple_GET_ITEM(result, i + 1)) < 0) {
-      return nullptr;
-    }
+    if (!update(bound[op.updates[i]], PyTuple_GET_ITEM(result, i + 1))) return nullptr;
   }
   return output.release();
 }

@@ -18,7 +18,7 @@ from op_cases import CASES
 
 import extensor as ex
 from extensor import _native
-from extensor.core import door, tape
+from extensor.core import changes, door, tape
 from extensor.core.op import OPS
 from extensor.core.tensor import Tensor
 from soak.public_calls import FUNCTIONS, MODULES, OPTIMIZERS, real, with_gradient
@@ -134,6 +134,7 @@ def restored() -> Iterator[None]:
         yield
     finally:
         _native.set_classes(Tensor, tape.Node, tape.Slot)
+        _native.set_writing(door.setitem, changes.mark)
         _native.register_bfloat16(ex.bfloat16.num)
         _native.mode.recording, _native.mode.anomaly, _native.mode.casting = True, False, False
         _native.mode.epsilon = 1e-10
@@ -155,6 +156,7 @@ def _function(name: str) -> Target:
             "shares_memory": [ex.tensor(real(rng, 3)), [real(rng, 3), ex.tensor(real(rng, 2))]],
             "exchange_gradient": [ex.tensor(real(rng, 3)), None, ex.tensor(real(rng, 3))],
             "set_classes": [Tensor, tape.Node, tape.Slot],
+            "set_writing": [door.setitem, changes.mark],
             "attach": [tape.Node(OPS["add"].rule, (), ()), [ex.tensor(real(rng, 3))]],
             "bind": [("a", "b"), (..., 1), (2,), {"b": 3}],
             "owner": [random_array(rng)],
@@ -309,7 +311,7 @@ def native_targets() -> list[Target]:
         "wrap empty frozen shares_memory exchange_gradient next_number clock advance_clock set_classes "
         "attach bind contents holds description owner copied copy_rows num_threads set_num_threads "
         "memory_stats reset_peak_memory trim_memory set_memory_cache_limit register_bfloat16 "
-        "TensorBase NodeBase"
+        "set_writing TensorBase NodeBase"
     ).split()
     return [
         *(_kernel(name) for name in _native.kernels),

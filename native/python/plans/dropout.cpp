@@ -16,7 +16,7 @@ bool is_mask_of(const Shape& mask, const Shape& x, bool channels) {
   return true;
 }
 
-// x or grad_output, mask, p
+// x or grad_output, mask (None where nothing is dropped), p
 template <bool kChannels>
 bool plan_dropout(const void* definition, PyObject* const* arguments, Py_ssize_t count,
                   Plan& plan) {
@@ -24,6 +24,11 @@ bool plan_dropout(const void* definition, PyObject* const* arguments, Py_ssize_t
   Operands operands;
   double p;
   if (count != 3) return false;
+  if (arguments[1] == Py_None && is_plain_array(arguments[0])) {
+    plan.add(arguments[0]);
+    plan.call.add_same(0);
+    return true;
+  }
   PyObject* const inputs[] = {arguments[1], arguments[0]};
   if (!read_operands(inputs, 2, true, plan, 1, operands) || operands.is_number[1] ||
       !read_number(arguments[2], p) || !(p >= 0 && p <= 1) ||

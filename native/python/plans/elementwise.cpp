@@ -3,11 +3,13 @@
 #include "elementwise.h"
 
 #include <string_view>
+#include <vector>
 
 #include "../arguments.h"
 #include "../kernel.h"
 #include "../operands.h"
 #include "families.h"
+#include "integers.h"
 
 namespace extensor {
 namespace {
@@ -42,6 +44,24 @@ bool plan_from_table(const void* definition, PyObject* const* arguments, Py_ssiz
                       operands.shape);
   plan.call.nanoseconds = problem.pieces.nanoseconds;
   return true;
+}
+
+// A kernel that integers have too.
+struct Numeric {
+  const Elementwise* of_floats;
+  const IntegerKernel* of_integers;
+};
+
+// Inputs, as the first of them that is an array says.
+bool plan_numeric(const void* definition, PyObject* const* arguments, Py_ssize_t count,
+                  Plan& plan) {
+  const Numeric& kernel = *static_cast<const Numeric*>(definition);
+  Py_ssize_t first = kernel.of_integers->first_is_boolean;
+  while (first < count && !PyArray_Check(arguments[first])) ++first;
+  if (first < count && holds_integers(arguments[first])) {
+    return plan_integers(*kernel.of_integers, arguments, count, plan);
+  }
+  return plan_from_table<false>(kernel.of_floats, arguments, count, plan);
 }
 
 // grad_output, a, b, parameters, needs
@@ -151,8 +171,15 @@ void plan_summed_gradients(const BinaryRule& rule, const Operands& operands, int
 }
 
 bool add_elementwise_kernels(PyObject* kernels_by_name) {
+  static std::vector<Numeric> numeric;
+  numeric.reserve(kernels().integers.size());  // kernels keep the addresses of their rows
   for (std::span<const Elementwise> family : kernels().elementwise) {
     for (const Elementwise& kernel : family) {
+      if (const IntegerKernel* of_integers = find_integer_kernel(kernel.name)) {
+        numeric.push_back({&kernel, of_integers});
+        if (!add_kernel(kernels_by_name, kernel.name, plan_numeric, &numeric.back())) return false;
+        continue;
+      }
       const PlanFunction plan = std::string_view(kernel.name).ends_with("_backward")
                                     ? plan_from_table<true>
                                     : plan_from_table<false>;

@@ -8,6 +8,7 @@
 #include "../kernel.h"
 #include "../operands.h"
 #include "../tensor_object.h"
+#include "assignment.h"
 #include "families.h"
 #include "view_index.h"
 
@@ -241,6 +242,20 @@ bool plan_place(const void*, PyObject* const* arguments, Py_ssize_t count, Plan&
   return plan_slice_sums(shape, 0, problem, plan.call);
 }
 
+// x, updates, index
+bool plan_index_add(const void*, PyObject* const* arguments, Py_ssize_t count, Plan& plan) {
+  if (count != 3) return false;
+  PyArrayObject* indices = array_index(arguments[2]);
+  if (indices == nullptr) return plan_part_sum(arguments, plan);
+  AddProblem& problem = plan.call.solved_by<run_add_slices>();
+  problem.to_zeros = false;
+  if (!add_array(arguments[1], plan, problem.updates)) return false;
+  add_array_index(indices, plan, problem.indices);
+  return add_array(arguments[0], plan, problem.x) && problem.x.ndim() > 0 &&
+         problem.x.dtype == problem.updates.dtype &&
+         plan_slice_sums(problem.x.shape, 0, problem, plan.call);
+}
+
 }  // namespace
 
 bool add_index_kernels(PyObject* kernels_by_name) {
@@ -255,6 +270,7 @@ bool add_index_kernels(PyObject* kernels_by_name) {
          add_kernel(kernels_by_name, "scatter_add", plan_scatter_add, nullptr) &&
          add_kernel(kernels_by_name, "getitem", plan_getitem, nullptr) &&
          add_kernel(kernels_by_name, "getitem_backward", plan_place, nullptr) &&
+         add_kernel(kernels_by_name, "index_add", plan_index_add, nullptr) &&
          add_kernel(kernels_by_name, "place", plan_place, nullptr);
 }
 

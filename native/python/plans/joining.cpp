@@ -12,17 +12,6 @@
 namespace extensor {
 namespace {
 
-// The arrays to join, a tuple of at least one; null for anything else. A list may be changed
-// meanwhile by another thread.
-PyObject* read_arrays(PyObject* object, Plan& plan) {
-  if (PyList_CheckExact(object)) {
-    object = PyList_AsTuple(object);
-    if (object == nullptr) return nullptr;
-    plan.hold(object);
-  }
-  return PyTuple_CheckExact(object) && PyTuple_GET_SIZE(object) > 0 ? object : nullptr;
-}
-
 // Shows an array with an axis more, of length 1.
 void add_axis(int axis, Layout& x) {
   const int ndim = x.shape.ndim++;

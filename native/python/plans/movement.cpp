@@ -1,5 +1,4 @@
-// Other shapes and orders of axes: reshape, flatten, squeeze, transpose and the like, and their
-// rules.
+// Other shapes: reshape, flatten, squeeze and the like, and their rules.
 #include <algorithm>
 
 #include "../../drivers/copying.h"
@@ -216,89 +215,6 @@ bool plan_ones_rule(const void*, PyObject* const* arguments, Py_ssize_t count, P
          plan_in_shape(shape, problem, plan);
 }
 
-// x with its axes in the order of `axes`, which has each once.
-void plan_in_order(const Layout& x, const npy_intp* axes, Plan& plan) {
-  Output& view = plan.call.add_view(0, true);
-  view.dtype = x.dtype;
-  view.shape.ndim = x.ndim();
-  for (int i = 0; i < x.ndim(); ++i) {
-    view.shape.lengths[i] = x.length(axes[i]);
-    view.strides[i] = x.strides[axes[i]];
-  }
-}
-
-// The order that a tuple of ints or None (reversed) gives `ndim` axes.
-bool read_order(PyObject* object, int ndim, npy_intp* axes) {
-  if (object == Py_None) {
-    for (int i = 0; i < ndim; ++i) axes[i] = ndim - 1 - i;
-    return true;
-  }
-  int given = ndim;
-  if (!read_sizes(object, axes, given) || given != ndim) return false;
-  bool seen[kMaxDimensions] = {};
-  for (int i = 0; i < ndim; ++i) {
-    if (axes[i] < -ndim || axes[i] >= ndim) return false;
-    if (axes[i] < 0) axes[i] += ndim;
-    if (seen[axes[i]]) return false;
-    seen[axes[i]] = true;
-  }
-  return true;
-}
-
-// x, axes (None reverses them); the rule puts them back.
-template <bool kBack>
-bool plan_transpose(const void*, PyObject* const* arguments, Py_ssize_t count, Plan& plan) {
-  Layout x;
-  npy_intp axes[kMaxDimensions], order[kMaxDimensions];
-  if (count != 2 || !add_array(arguments[0], plan, x) ||
-      !read_order(arguments[1], x.ndim(), axes)) {
-    return false;
-  }
-  for (int i = 0; i < x.ndim(); ++i) order[kBack ? axes[i] : i] = kBack ? i : axes[i];
-  plan_in_order(x, order, plan);
-  return true;
-}
-
-// x, axis1, axis2
-bool plan_swapaxes(const void*, PyObject* const* arguments, Py_ssize_t count, Plan& plan) {
-  Layout x;
-  int first, second;
-  if (count != 3 || !add_array(arguments[0], plan, x) ||
-      !read_axis(arguments[1], x.ndim(), first) || !read_axis(arguments[2], x.ndim(), second)) {
-    return false;
-  }
-  npy_intp axes[kMaxDimensions];
-  for (int i = 0; i < x.ndim(); ++i) axes[i] = i;
-  std::swap(axes[first], axes[second]);
-  plan_in_order(x, axes, plan);
-  return true;
-}
-
-// x, sections (an int that divides the axis), axis
-bool plan_split(const void*, PyObject* const* arguments, Py_ssize_t count, Plan& plan) {
-  Layout x;
-  int axis;
-  npy_intp sections;
-  if (count != 3 || !add_array(arguments[0], plan, x) || !PyLong_CheckExact(arguments[1]) ||
-      !read_per_axis(arguments[1], 1, 1, &sections) || sections > Call::kMaxOutputs ||
-      !read_axis(arguments[2], x.ndim(), axis) || x.length(axis) == 0 ||
-      x.length(axis) % sections != 0) {
-    return false;
-  }
-  plan.call.several = true;
-  const int64_t length = x.length(axis) / sections;
-  for (int i = 0; i < sections; ++i) {
-    Output& view = plan.call.add_view(0, true);
-    view.dtype = x.dtype;
-    view.shape = x.shape;
-    view.shape.lengths[axis] = length;
-    std::copy_n(x.strides, x.ndim(), view.strides);
-    view.offset = i * length * x.strides[axis];
-  }
-  plan.call.computes_nothing();
-  return true;
-}
-
 }  // namespace
 
 bool add_movement_kernels(PyObject* kernels_by_name) {
@@ -308,10 +224,7 @@ bool add_movement_kernels(PyObject* kernels_by_name) {
   return add("reshape", plan_reshape) && add("ravel", plan_ravel) &&
          add("ravel_backward", plan_ravel_rule) && add("flatten", plan_flatten) &&
          add("flatten_backward", plan_flatten_rule) && add("squeeze", plan_squeeze) &&
-         add("unsqueeze", plan_unsqueeze) && add("ones_backward", plan_ones_rule) &&
-         add("transpose", plan_transpose<false>) &&
-         add("transpose_backward", plan_transpose<true>) && add("swapaxes", plan_swapaxes) &&
-         add("split", plan_split);
+         add("unsqueeze", plan_unsqueeze) && add("ones_backward", plan_ones_rule);
 }
 
 }  // namespace extensor

@@ -8,6 +8,7 @@
 #include "../operands.h"
 #include "axis_rule.h"
 #include "families.h"
+#include "integers.h"
 #include "reduction.h"
 
 namespace extensor {
@@ -18,17 +19,21 @@ struct AxisReduction {
   const char* name;
   const char* kind;
   bool mean;
+  bool of_integers;  // whether these have it too
 };
-constexpr AxisReduction kAxisReductions[] = {{"sum", "sum", false},
-                                             {"mean", "sum", true},
-                                             {"prod", "prod", false},
-                                             {"max_reduce", "max_reduce", false},
-                                             {"min_reduce", "min_reduce", false}};
+constexpr AxisReduction kAxisReductions[] = {{"sum", "sum", false, true},
+                                             {"mean", "sum", true, false},
+                                             {"prod", "prod", false, false},
+                                             {"max_reduce", "max_reduce", false, true},
+                                             {"min_reduce", "min_reduce", false, true}};
 
 // x, axis, keepdims
 bool plan_axis_reduction(const void* definition, PyObject* const* arguments, Py_ssize_t count,
                          Plan& plan) {
   const AxisReduction& kernel = *static_cast<const AxisReduction*>(definition);
+  if (kernel.of_integers && count == 3 && holds_integers(arguments[0])) {
+    return plan_integer_reduction(kernel.kind, arguments, plan);
+  }
   ReductionProblem& problem = plan.call.solved_by<run_reduction_call>();
   bool reduced[kMaxDimensions];
   Shape shape;

@@ -4,6 +4,7 @@
 #include "../operands.h"
 #include "elementwise.h"
 #include "families.h"
+#include "integers.h"
 
 namespace extensor {
 namespace {
@@ -38,6 +39,10 @@ bool plan_masked_fill(const void* definition, PyObject* const* arguments, Py_ssi
   Operands operands;
   if (count != 3) return false;
   PyObject* const inputs[] = {arguments[1], arguments[2], arguments[0]};
+  if (holds_integers(arguments[0])) {
+    return !PyArray_Check(arguments[2]) &&
+           plan_integers(*find_integer_kernel("where"), inputs, 3, plan);
+  }
   if (!read_operands(inputs, 3, true, plan, 0, operands) || operands.is_number[2] ||
       !operands.is_number[1]) {
     return false;

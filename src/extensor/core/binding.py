@@ -42,6 +42,7 @@ class Parameters:
         self.names: tuple[str, ...] = code.co_varnames[leading : code.co_argcount]
         self.count = len(self.names)
         self.required = self.count - len(given)
+        self.open = bool(code.co_flags & inspect.CO_VARARGS)
         self.defaults = (*[_MISSING] * self.required, *given)
         self.annotations = [written.__annotations__.get(parameter) for parameter in self.names]
         self.position = {parameter: i for i, parameter in enumerate(self.names)}
@@ -68,7 +69,8 @@ class Parameters:
         # None without a reason: messages are made by inspect, on the way that fails anyhow.
         values = _native.bind(self.names, self.defaults, args, kwargs)
         if values is None:
-            values = self._bound_or_refused(args, kwargs)
+            whole = self.open and not kwargs and len(args) >= self.count
+            values = list(args) if whole else self._bound_or_refused(args, kwargs)
         for position in self.attributes:
             if type(values[position]) not in _SIMPLE:
                 values[position] = _plain(values[position])

@@ -32,7 +32,8 @@ class FormulaDerivative:
         with modes.recording(True):
             # An alias for each argument, so that one tensor given twice gets two gradients.
             arguments = _with_aliases(saved)
-            outputs = [x for x in self.rule.by_formula(arguments, self.needs) if x is not None]
+            results = self.rule.by_formula(arguments, self.needs, checked=True)
+        outputs = [x for x in results if x is not None]
         aliases = tensors_in(arguments)
         wanted = [x for x, needed in zip(aliases, needs, strict=True) if needed]
         seeds = grad_output if isinstance(grad_output, list) else [grad_output]

@@ -43,7 +43,7 @@ class OpFunction(Generic[P, Result_co]):
         def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Result_co: ...
 
         def backward(
-            self, kernel: str | None = None
+            self, kernel: str | None = None, unfolds: bool = False
         ) -> Callable[[Callable[Q, R]], Callable[Q, R]]: ...
 
 
@@ -196,10 +196,17 @@ class Op:
         return made
 
     def _define_backward(
-        self, kernel: str | None = None
+        self, kernel: str | None = None, unfolds: bool = False
     ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+        """The decorator of the rule.
+
+        Where the rule itself is recorded, the derivative of a kernel's values is that of the formula,
+        computed then. A rule that ``unfolds`` is computed by its formula right away, as it is as fast
+        and gives the same bits: its few calls stand on the tape in its place.
+        """
+
         def define(written: Callable[..., Any]) -> Callable[..., Any]:
-            self.rule = Rule(self, written, kernel)
+            self.rule = Rule(self, written, kernel, unfolds)
             for dispatcher in self._dispatchers:
                 dispatcher.set_rule(self.rule, *self.rule.kept)
             function: Callable[..., Any] = self.rule.function

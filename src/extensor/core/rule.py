@@ -33,8 +33,11 @@ if TYPE_CHECKING:
 class Rule:
     """A public ``*_backward``: by hand a function of tensors, for the tape the replay of a node."""
 
-    def __init__(self, op: Op, written: Callable[..., Any], kernel: str | None) -> None:
+    def __init__(
+        self, op: Op, written: Callable[..., Any], kernel: str | None, unfolds: bool = False
+    ) -> None:
         self.op = op
+        self.unfolds = unfolds
         self.name = written.__name__
         if self.name != f"{op.name}_backward":
             raise TypeError(f"{self.name}: the rule of {op.name} must be called {op.name}_backward")
@@ -101,7 +104,7 @@ class Rule:
             arguments[self.output_at + 1] = _restore_output(arguments[self.output_at + 1], node)
         if self.eps_at is not None:
             arguments.insert(self.eps_at + 1, modes.mode.epsilon)
-        return self._results(arguments, needs)
+        return self._results(arguments, needs, checked=True)
 
     def call(self, arguments: Sequence[Any]) -> Any:
         """Called by hand: a Tensor, or a named tuple where the op has several inputs."""
@@ -157,9 +160,12 @@ class Rule:
             )
         return gradient
 
-    def _results(self, arguments: list[Any], needs: Needs) -> Sequence[Tensor | None]:
+    def _results(
+        self, arguments: list[Any], needs: Needs, checked: bool = False
+    ) -> Sequence[Tensor | None]:
         """The gradients that ``needs`` asks for; None asks for all, however many there are."""
-        if self.kernel is not None or door.libraries:
+        unfolded = self.unfolds and modes.mode.recording and tape.is_recorded(tensors_in(arguments))
+        if (self.kernel is not None or door.libraries) and not unfolded:
             arrays = arguments.copy()
             try:
                 for position in self.tensors_at:
@@ -170,7 +176,7 @@ class Rule:
             if result is not NotImplemented:
                 return self._wrap_results(result, arguments, needs)
         # The door's ladder has no formula for rules: theirs is made of ops, which pass it themselves.
-        return self.by_formula(arguments, needs)
+        return self.by_formula(arguments, needs, checked)
 
     def _check_arrays(self, *arrays: Any) -> None:
         self._check(arrays[: len(self.roles) + 1])  # without ``needs``
@@ -196,9 +202,15 @@ class Rule:
             made = [x for x, a in zip(outputs, asked, strict=True) if a and x is not None]
             tape.attach(tape.Node(FormulaDerivative(self, needs), tuple(arguments), parents), made)
 
-    def by_formula(self, arguments: list[Any], needs: Needs) -> list[Tensor | None]:
-        """The gradients by the rule as it is written, checked, each in its input's dtype."""
-        self._check(arguments)
+    def by_formula(
+        self, arguments: list[Any], needs: Needs, checked: bool = False
+    ) -> list[Tensor | None]:
+        """The gradients by the rule as it is written, each in its input's dtype.
+
+        What the tape hands in fits, and counts as ``checked``.
+        """
+        if not checked:
+            self._check(arguments)
         # A further output has no derivative: recorded, the rule must compute it from the inputs.
         if self.kept_at and tape.is_recorded(tensors_in(arguments)):
             arguments = [None if i in self.kept_at else x for i, x in enumerate(arguments)]

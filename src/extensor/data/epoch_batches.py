@@ -7,12 +7,13 @@ sample from memory; so a batch is first read without, and again if anybody has d
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext, suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from extensor.arrays.dtypes import int64, supported
 from extensor.core.tensor import to_array
 from extensor.data.dataset import BatchDataset, SequentialSampler, is_ours, order_of
 from extensor.errors import arguments, type_error, value_error
@@ -243,12 +244,23 @@ def _stack(samples: list[Any]) -> Batch:
     if len({len(row) for row in rows}) > 1:
         requirement = "samples must have the same number of parts"
         raise value_error("DataLoader", requirement, parts=len(rows[0]))
-    parts = []
-    for part in zip(*rows, strict=True):
+    return tuple(_stack_part(part) for part in zip(*rows, strict=True))
+
+
+def _stack_part(part: tuple[Any, ...]) -> Any:
+    kinds = set(map(type, part))
+    if kinds == {int}:
+        labels = np.array(part)
+        if labels.dtype == int64:  # not for ints that it cannot hold
+            return labels
+    if kinds == {np.ndarray}:
+        arrays: Sequence[Any] = part
+        for dtype in {x.dtype for x in arrays}:
+            supported(dtype, "DataLoader")
+    else:
         arrays = [to_array(x, op="DataLoader") for x in part]
-        shapes = {x.shape for x in arrays}
-        if len(shapes) > 1:
-            requirement = "samples of a batch must have the same shape"
-            raise value_error("DataLoader", requirement, shapes=sorted(shapes))
-        parts.append(np.stack(arrays))
-    return tuple(parts)
+    shapes = {x.shape for x in arrays}
+    if len(shapes) > 1:
+        requirement = "samples of a batch must have the same shape"
+        raise value_error("DataLoader", requirement, shapes=sorted(shapes))
+    return np.stack(arrays)

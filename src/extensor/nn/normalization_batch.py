@@ -81,9 +81,8 @@ class _BatchNorm(_ByChannel):
         Tensor
             The normalized values, in the shape of ``x``.
         """
-        counted = self.num_batches_tracked
-        if self.training and counted is not None:
-            counted = counted + 1
+        tracked = self.num_batches_tracked
+        counted = tracked + 1 if self.training and tracked is not None else None
         running = self.running_mean, self.running_var
         own, share, added = self._is_normalized_by_itself(), self._share(counted), adding()
         checked = self._check_input(x)
@@ -93,13 +92,14 @@ class _BatchNorm(_ByChannel):
             )
         else:
             output = ops.batch_norm(checked, *running, self.weight, self.bias, own, share, self.eps)
-        self.num_batches_tracked = counted  # only now: a batch that failed does not count
+        if tracked is not None and counted is not None:
+            tracked[...] = counted  # only now: a batch that failed does not count
         self._note_moved()
         return output
 
     def _share(self, counted: Tensor | None) -> float:
         """The share that the last of so many batches has in the running statistics."""
-        if not self.training or counted is None:
+        if counted is None:
             return 0.0
         # Without a momentum the running statistics are the plain averages of all batches.
         return 1 / counted.item() if self.momentum is None else self.momentum

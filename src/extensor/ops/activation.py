@@ -34,7 +34,7 @@ def relu(xp: Any, x: Array) -> Any:
     return xp.maximum(x, xp.zeros((), dtype=x.dtype))
 
 
-@relu.backward(kernel="relu_backward")
+@relu.backward(kernel="relu_backward", unfolds=True)
 def relu_backward(grad_output: Tensor, x: Tensor) -> Tensor:
     """``grad_output`` where ``x`` is positive, else 0."""
     return where(x > 0, grad_output, zeros_like(grad_output))
@@ -145,7 +145,7 @@ def sigmoid(xp: Any, x: Array) -> Any:
     return supplement.sigmoid(xp, x)
 
 
-@sigmoid.backward(kernel="sigmoid_backward")
+@sigmoid.backward(kernel="sigmoid_backward", unfolds=True)
 def sigmoid_backward(grad_output: Tensor, output: Tensor) -> Tensor:
     """``grad_output * output * (1 - output)``."""
     return chain_rule(grad_output, output * (1 - output))
@@ -164,7 +164,7 @@ def tanh(xp: Any, x: Array) -> Any:
     return xp.tanh(x)
 
 
-@tanh.backward(kernel="tanh_backward")
+@tanh.backward(kernel="tanh_backward", unfolds=True)
 def tanh_backward(grad_output: Tensor, output: Tensor) -> Tensor:
     """``grad_output * (1 - output**2)``."""
     return chain_rule(grad_output, (1 - output) * (1 + output))

@@ -111,7 +111,7 @@ def softplus(xp: Any, x: Array, beta: float = 1.0) -> Any:
     return xp.logaddexp(beta * x, xp.zeros((), dtype=x.dtype)) / beta
 
 
-@softplus.backward(kernel="softplus_backward")
+@softplus.backward(kernel="softplus_backward", unfolds=True)
 def softplus_backward(grad_output: Tensor, x: Tensor, beta: float = 1.0) -> Tensor:
     """``grad_output * sigmoid(beta * x)``."""
     return chain_rule(grad_output, sigmoid(beta * x))

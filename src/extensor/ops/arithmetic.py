@@ -11,7 +11,7 @@ from extensor.core.creation import full_like, ones_like, zeros
 from extensor.core.op import Array, op
 from extensor.core.tensor import Tensor
 from extensor.errors import type_error, value_error
-from extensor.ops.broadcasting import reduce_to_shape
+from extensor.ops.broadcasting import summed_to
 from extensor.ops.chain import chain_rule, lift, over, times
 from extensor.ops.comparison import isfinite
 from extensor.ops.exponential import log
@@ -32,12 +32,12 @@ def add(xp: Any, a: Array, b: Array) -> Any:
     return xp.add(a, b)
 
 
-@add.backward(kernel="add_backward")
+@add.backward(kernel="add_backward", unfolds=True)
 def add_backward(grad_output: Tensor, a_shape: Shape, b_shape: Shape) -> tuple[Any, Any]:
     """``grad_output`` for both, summed to their shapes."""
     return (
-        lambda: reduce_to_shape(grad_output, a_shape),
-        lambda: reduce_to_shape(grad_output, b_shape),
+        lambda: summed_to(grad_output, a_shape),
+        lambda: summed_to(grad_output, b_shape),
     )
 
 
@@ -61,12 +61,12 @@ def subtract(xp: Any, a: Array, b: Array) -> Any:
     return xp.subtract(a, b)
 
 
-@subtract.backward(kernel="subtract_backward")
+@subtract.backward(kernel="subtract_backward", unfolds=True)
 def subtract_backward(grad_output: Tensor, a_shape: Shape, b_shape: Shape) -> tuple[Any, Any]:
     """``grad_output`` and ``-grad_output``, summed to the inputs' shapes."""
     return (
-        lambda: reduce_to_shape(grad_output, a_shape),
-        lambda: negative(reduce_to_shape(grad_output, b_shape)),
+        lambda: summed_to(grad_output, a_shape),
+        lambda: negative(summed_to(grad_output, b_shape)),
     )
 
 
@@ -85,12 +85,12 @@ def multiply(xp: Any, a: Array, b: Array) -> Any:
     return xp.multiply(a, b)
 
 
-@multiply.backward(kernel="multiply_backward")
+@multiply.backward(kernel="multiply_backward", unfolds=True)
 def multiply_backward(grad_output: Tensor, a: Tensor, b: Tensor) -> tuple[Any, Any]:
     """``grad_output * b`` and ``grad_output * a``, summed to the inputs' shapes."""
     return (
-        lambda: reduce_to_shape(chain_rule(grad_output, b), a.shape),
-        lambda: reduce_to_shape(chain_rule(grad_output, a), b.shape),
+        lambda: summed_to(chain_rule(grad_output, b), a.shape),
+        lambda: summed_to(chain_rule(grad_output, a), b.shape),
     )
 
 
@@ -111,15 +111,15 @@ def divide(xp: Any, a: Array, b: Array) -> Any:
     return xp.divide(a, b)
 
 
-@divide.backward(kernel="divide_backward")
+@divide.backward(kernel="divide_backward", unfolds=True)
 def divide_backward(
     grad_output: Tensor, a: Tensor, b: Tensor, eps: float = 1e-10
 ) -> tuple[Any, Any]:
     """``grad_output / b`` and ``-grad_output * a / b**2``, with ``b`` lifted to ``eps``."""
     quotient = over(grad_output, b, eps)
     return (
-        lambda: reduce_to_shape(quotient, a.shape),
-        lambda: reduce_to_shape(-times(quotient, a / lift(b, eps), eps), b.shape),
+        lambda: summed_to(quotient, a.shape),
+        lambda: summed_to(-times(quotient, a / lift(b, eps), eps), b.shape),
     )
 
 
@@ -168,8 +168,8 @@ def power_backward(
         return power(base, b) * log(base)
 
     return (
-        lambda: reduce_to_shape(times(grad_output, derivative_a(), eps), a.shape),
-        lambda: reduce_to_shape(times(grad_output, derivative_b(), eps), b.shape),
+        lambda: summed_to(times(grad_output, derivative_a(), eps), a.shape),
+        lambda: summed_to(times(grad_output, derivative_b(), eps), b.shape),
     )
 
 
@@ -216,8 +216,8 @@ def modulo(xp: Any, a: Array, b: Array) -> Any:
 def modulo_backward(grad_output: Tensor, a: Tensor, b: Tensor) -> tuple[Any, Any]:
     """``grad_output`` and ``-grad_output * floor(a / b)``."""
     return (
-        lambda: reduce_to_shape(grad_output, a.shape),
-        lambda: reduce_to_shape(chain_rule(grad_output, -floor_divide(a, b)), b.shape),
+        lambda: summed_to(grad_output, a.shape),
+        lambda: summed_to(chain_rule(grad_output, -floor_divide(a, b)), b.shape),
     )
 
 
@@ -246,8 +246,8 @@ def maximum(xp: Any, a: Array, b: Array) -> Any:
 def maximum_backward(grad_output: Tensor, a: Tensor, b: Tensor) -> tuple[Any, Any]:
     """``grad_output`` to the larger input, half each where they tie."""
     return (
-        lambda: reduce_to_shape(grad_output * _share_of_first(a > b, a == b, a.dtype), a.shape),
-        lambda: reduce_to_shape(grad_output * _share_of_first(b > a, a == b, b.dtype), b.shape),
+        lambda: summed_to(grad_output * _share_of_first(a > b, a == b, a.dtype), a.shape),
+        lambda: summed_to(grad_output * _share_of_first(b > a, a == b, b.dtype), b.shape),
     )
 
 
@@ -268,8 +268,8 @@ def minimum(xp: Any, a: Array, b: Array) -> Any:
 def minimum_backward(grad_output: Tensor, a: Tensor, b: Tensor) -> tuple[Any, Any]:
     """``grad_output`` to the smaller input, half each where they tie."""
     return (
-        lambda: reduce_to_shape(grad_output * _share_of_first(a < b, a == b, a.dtype), a.shape),
-        lambda: reduce_to_shape(grad_output * _share_of_first(b < a, a == b, b.dtype), b.shape),
+        lambda: summed_to(grad_output * _share_of_first(a < b, a == b, a.dtype), a.shape),
+        lambda: summed_to(grad_output * _share_of_first(b < a, a == b, b.dtype), b.shape),
     )
 
 
@@ -286,7 +286,7 @@ def negative(xp: Any, x: Array) -> Any:
     return xp.negative(x)
 
 
-@negative.backward(kernel="negative")
+@negative.backward(kernel="negative", unfolds=True)
 def negative_backward(grad_output: Tensor) -> Tensor:
     """``-grad_output``."""
     return negative(grad_output)
@@ -305,7 +305,7 @@ def reciprocal(xp: Any, x: Array) -> Any:
     return 1 / x
 
 
-@reciprocal.backward(kernel="reciprocal_backward")
+@reciprocal.backward(kernel="reciprocal_backward", unfolds=True)
 def reciprocal_backward(grad_output: Tensor, output: Tensor) -> Tensor:
     """``-grad_output * output**2``."""
     return -chain_rule(grad_output, output * output)
@@ -324,7 +324,7 @@ def square(xp: Any, x: Array) -> Any:
     return xp.square(x)
 
 
-@square.backward(kernel="square_backward")
+@square.backward(kernel="square_backward", unfolds=True)
 def square_backward(grad_output: Tensor, x: Tensor) -> Tensor:
     """``2 * grad_output * x``."""
     return chain_rule(grad_output, 2 * x)

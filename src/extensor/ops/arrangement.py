@@ -22,7 +22,7 @@ def _flip(name: str, shapes: Shapes, axis: Axis) -> Shape:
     return tuple(shape)
 
 
-@op(shape=_flip, widen=False)
+@op(kernel="flip", shape=_flip, widen=False)
 def flip(xp: Any, x: Array, axis: Axis = None) -> Any:
     """``x`` in reverse order along axes. Derivative: ``grad_output`` backwards.
 
@@ -50,7 +50,7 @@ def flip(xp: Any, x: Array, axis: Axis = None) -> Any:
     return xp.flip(x, axis=axis_indices("flip", axis, x.ndim))
 
 
-@flip.backward()
+@flip.backward(kernel="flip", unfolds=True)
 def flip_backward(grad_output: Tensor, axis: Axis = None) -> Tensor:
     """``grad_output`` backwards along ``axis``."""
     return flip(grad_output, axis_indices("flip_backward", axis, grad_output.ndim))

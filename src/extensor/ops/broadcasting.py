@@ -137,7 +137,7 @@ def broadcast_to(xp: Any, x: Array, shape: int | Shape) -> Any:
     return xp.broadcast_to(x, target("broadcast_to", shape))
 
 
-@broadcast_to.backward()
+@broadcast_to.backward(kernel="reduce_to_shape", unfolds=True)
 def broadcast_to_backward(grad_output: Tensor, input_shape: Shape) -> Tensor:
     """The sum of ``grad_output`` over the axes that were added or stretched."""
     return reduce_to_shape(grad_output, input_shape)
@@ -193,7 +193,12 @@ def reduce_to_shape(xp: Any, grad: Array, shape: Shape) -> Any:
     return xp.reshape(total, shape)
 
 
-@reduce_to_shape.backward()
+@reduce_to_shape.backward(kernel="broadcast_to", unfolds=True)
 def reduce_to_shape_backward(grad_output: Tensor, input_shape: Shape) -> Tensor:
     """``grad_output`` broadcast to the shape of the input."""
     return broadcast_to(grad_output, input_shape)
+
+
+def summed_to(gradient: Tensor, shape: Shape) -> Tensor:
+    """`reduce_to_shape`, without a call where there is nothing to sum."""
+    return gradient if gradient.shape == shape else reduce_to_shape(gradient, shape)

@@ -47,13 +47,13 @@ def cast(xp: Any, x: Array, dtype: DType) -> Any:
         return xp.astype(x, as_dtype(dtype), copy=True)
 
 
-@cast.backward()
+@cast.backward(kernel="cast", unfolds=True)
 def cast_backward(grad_output: Tensor, input_dtype: DType) -> Tensor:
     """``grad_output`` in the dtype that the input had."""
     return cast(grad_output, input_dtype)
 
 
-@op(shape=same, widen=False)
+@op(kernel="identity", shape=same, widen=False)
 def identity(xp: Any, x: Array) -> Any:
     """The same values and the same memory, as a new place on the tape. Derivative: ``grad_output``.
 
@@ -74,7 +74,7 @@ def identity(xp: Any, x: Array) -> Any:
     return x
 
 
-@identity.backward()
+@identity.backward(kernel="identity", unfolds=True)
 def identity_backward(grad_output: Tensor) -> Tensor:
     """``grad_output`` itself."""
     return grad_output

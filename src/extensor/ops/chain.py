@@ -11,7 +11,7 @@ from typing import Any
 from extensor.arrays.shapes import broadcast, same
 from extensor.core.op import Array, op
 from extensor.core.tensor import Tensor
-from extensor.ops.broadcasting import reduce_to_shape
+from extensor.ops.broadcasting import summed_to
 
 
 @op(kernel="chain_rule", shape=broadcast, floats=True)
@@ -47,14 +47,14 @@ def chain_rule(xp: Any, gradient: Array, derivative: Array) -> Any:
     return xp.where(gradient == 0, zero, gradient * derivative)
 
 
-@chain_rule.backward()
+@chain_rule.backward(kernel="multiply_backward", unfolds=True)
 def chain_rule_backward(
     grad_output: Tensor, gradient: Tensor, derivative: Tensor
 ) -> tuple[Any, Any]:
     """``grad_output * derivative`` and ``grad_output * gradient``, summed to the inputs' shapes."""
     return (
-        lambda: reduce_to_shape(chain_rule(grad_output, derivative), gradient.shape),
-        lambda: reduce_to_shape(chain_rule(grad_output, gradient), derivative.shape),
+        lambda: summed_to(chain_rule(grad_output, derivative), gradient.shape),
+        lambda: summed_to(chain_rule(grad_output, gradient), derivative.shape),
     )
 
 
@@ -93,8 +93,8 @@ def chain_divide_backward(
     """``grad_output / denominator`` and ``-grad_output * gradient / denominator**2``."""
     quotient = chain_divide(grad_output, denominator)
     return (
-        lambda: reduce_to_shape(quotient, gradient.shape),
-        lambda: reduce_to_shape(-chain_rule(quotient, gradient / denominator), denominator.shape),
+        lambda: summed_to(quotient, gradient.shape),
+        lambda: summed_to(-chain_rule(quotient, gradient / denominator), denominator.shape),
     )
 
 

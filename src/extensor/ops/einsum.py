@@ -181,7 +181,7 @@ def _arguments(spec: str, *operands: Any) -> tuple[Any, str]:
     return operands, spec
 
 
-@op(shape=_result_shape, arguments=_arguments)
+@op(kernel="einsum", shape=_result_shape, arguments=_arguments)
 def einsum(xp: Any, operands: Arrays, spec: str) -> Any:
     """Products of labelled axes, summed over the labels that the output lacks.
 
@@ -248,6 +248,8 @@ def _gradient(
     found = [x for x in own if x in "".join(terms) and own[x] == explicit.sizes[x]]
     spec = f"{','.join(terms)}->{''.join(found)}"
     gradient = einsum(spec, grad_output, *(operands[i] for i in others))
+    if len(found) == len(labels) and gradient.shape == operands[index].shape:
+        return gradient
     known = dict(zip(found, gradient.shape, strict=True))
     gradient = gradient.reshape([known.get(label, 1) for label in own])
     gradient = broadcast_to(gradient, tuple(own.values()))

@@ -29,7 +29,7 @@ def exp(xp: Any, x: Array) -> Any:
     return xp.exp(x)
 
 
-@exp.backward(kernel="exp_backward")
+@exp.backward(kernel="exp_backward", unfolds=True)
 def exp_backward(grad_output: Tensor, output: Tensor) -> Tensor:
     """``grad_output * output``."""
     return chain_rule(grad_output, output)
@@ -72,7 +72,7 @@ def log(xp: Any, x: Array) -> Any:
     return xp.log(x)
 
 
-@log.backward(kernel="log_backward")
+@log.backward(kernel="log_backward", unfolds=True)
 def log_backward(grad_output: Tensor, x: Tensor, eps: float = 1e-10) -> Tensor:
     """``grad_output / x``."""
     return over(grad_output, x, eps)
@@ -162,7 +162,7 @@ def sqrt(xp: Any, x: Array) -> Any:
     return xp.sqrt(x)
 
 
-@sqrt.backward(kernel="sqrt_backward")
+@sqrt.backward(kernel="sqrt_backward", unfolds=True)
 def sqrt_backward(grad_output: Tensor, output: Tensor, eps: float = 1e-10) -> Tensor:
     """``grad_output / (2 * output)``."""
     # Adding 0 turns -0, the root of -0, into 0: the slope there is upwards too.
@@ -186,7 +186,7 @@ def rsqrt(xp: Any, x: Array) -> Any:
     return 1 / xp.sqrt(x)
 
 
-@rsqrt.backward(kernel="rsqrt_backward")
+@rsqrt.backward(kernel="rsqrt_backward", unfolds=True)
 def rsqrt_backward(grad_output: Tensor, output: Tensor) -> Tensor:
     """``-grad_output * output**3 / 2``."""
     return chain_rule(grad_output, -0.5 * output * output * output)

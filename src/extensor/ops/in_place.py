@@ -32,6 +32,9 @@ _PLAIN_INDICES = (int, type(...))
 _LARGE = 2.0**127  # below it, every number is finite as a float32
 
 
+_native.set_writing(door.setitem, changes.mark)
+
+
 def set_item(x: Tensor, index: Any, value: Any) -> None:
     """``x[index] = value``, recorded if ``x`` or ``value`` is."""
     if type(index) not in _PLAIN_INDICES:

@@ -145,7 +145,7 @@ def _updated_shape(name: str, shapes: Shapes, index: Any) -> Shape:
     return x
 
 
-@op(shape=_updated_shape, widen=False, arguments=_index_set)
+@op(kernel="index_set", shape=_updated_shape, widen=False, arguments=_index_set)
 def index_set(xp: Any, x: Array, updates: Array, index: Index) -> Any:
     """A copy of ``x`` with ``updates`` written at ``index``: ``x.at[index].set(updates)``.
 
@@ -203,7 +203,7 @@ def index_set_backward(
     return lambda: index_set(grad_output, 0.0, index), to_updates
 
 
-@op(shape=_updated_shape, arguments=_index_add)
+@op(kernel="index_add", shape=_updated_shape, arguments=_index_add)
 def index_add(xp: Any, x: Array, updates: Array, index: Index) -> Any:
     """A copy of ``x`` with ``updates`` added at ``index``: ``x.at[index].add(updates)``.
 

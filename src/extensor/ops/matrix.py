@@ -62,7 +62,7 @@ def matmul(xp: Any, a: Array, b: Array) -> Any:
     return xp.matmul(as_factor(a), as_factor(b))
 
 
-@matmul.backward(kernel="matmul_backward")
+@matmul.backward(kernel="matmul_backward", unfolds=True)
 def matmul_backward(grad_output: Tensor, a: Tensor, b: Tensor) -> tuple[Any, Any]:
     """``grad_output @ b.T`` and ``a.T @ grad_output``, with vectors seen as a row and a column."""
     if a.ndim == 1 and b.ndim == 1:
@@ -224,17 +224,15 @@ def linear(xp: Any, x: Array, weight: Array, bias: Array | None = None) -> Any:
     return product if bias is None else product + bias
 
 
-@linear.backward(kernel="linear_backward")
+@linear.backward(kernel="linear_backward", unfolds=True)
 def linear_backward(grad_output: Tensor, x: Tensor, weight: Tensor) -> tuple[Any, Any, Any]:
     """The gradients of ``x``, ``weight`` and ``bias``; by hand the last comes without one too."""
 
-    def grad_weight() -> Tensor:
-        rows = grad_output.reshape((count(x.shape[:-1]), weight.shape[0]))
-        return matmul(swapaxes(rows, 0, 1), x.reshape((count(x.shape[:-1]), weight.shape[1])))
-
+    samples = count(x.shape[:-1])
+    rows = grad_output.reshape((samples, weight.shape[0]))
     return (
-        lambda: matmul(grad_output, weight),
-        grad_weight,
+        lambda: matmul(rows, weight).reshape(x.shape),
+        lambda: matmul(swapaxes(rows, 0, 1), x.reshape((samples, weight.shape[1]))),
         lambda: reduce_to_shape(grad_output, weight.shape[:1]),
     )
 

@@ -76,7 +76,7 @@ def reshape(xp: Any, x: Array, shape: int | Shape) -> Any:
     return xp.reshape(x, _reshape("reshape", {"x": x.shape}, shape))
 
 
-@reshape.backward(kernel="reshape")
+@reshape.backward(kernel="reshape", unfolds=True)
 def reshape_backward(grad_output: Tensor, input_shape: Shape) -> Tensor:
     """``grad_output`` in ``input_shape``."""
     return reshape(grad_output, input_shape)
@@ -131,7 +131,7 @@ def squeeze(xp: Any, x: Array, axis: Axis = None) -> Any:
     return xp.reshape(x, _squeeze("squeeze", {"x": x.shape}, axis))
 
 
-@squeeze.backward(kernel="ones_backward")
+@squeeze.backward(kernel="ones_backward", unfolds=True)
 def squeeze_backward(grad_output: Tensor, input_shape: Shape) -> Tensor:
     """``grad_output`` in ``input_shape``."""
     _check_ones_apart("squeeze_backward", grad_output, input_shape)
@@ -169,7 +169,7 @@ def unsqueeze(xp: Any, x: Array, axis: int | tuple[int, ...]) -> Any:
     return xp.reshape(x, _unsqueeze("unsqueeze", {"x": x.shape}, axis))
 
 
-@unsqueeze.backward(kernel="ones_backward")
+@unsqueeze.backward(kernel="ones_backward", unfolds=True)
 def unsqueeze_backward(grad_output: Tensor, input_shape: Shape) -> Tensor:
     """``grad_output`` in ``input_shape``."""
     _check_ones_apart("unsqueeze_backward", grad_output, input_shape)
@@ -228,7 +228,7 @@ def flatten(xp: Any, x: Array, start_axis: int = 0, end_axis: int = -1) -> Any:
     return xp.reshape(x, _flatten("flatten", {"x": x.shape}, start_axis, end_axis))
 
 
-@flatten.backward(kernel="flatten_backward")
+@flatten.backward(kernel="flatten_backward", unfolds=True)
 def flatten_backward(grad_output: Tensor, input_shape: Shape) -> Tensor:
     """``grad_output`` in ``input_shape``."""
     shape = tuple(input_shape)
@@ -270,7 +270,7 @@ def ravel(xp: Any, x: Array) -> Any:
     return xp.reshape(x, (count(x.shape),))
 
 
-@ravel.backward(kernel="ravel_backward")
+@ravel.backward(kernel="ravel_backward", unfolds=True)
 def ravel_backward(grad_output: Tensor, input_shape: Shape) -> Tensor:
     """``grad_output`` in ``input_shape``."""
     return reshape(grad_output, input_shape)
@@ -321,7 +321,7 @@ def transpose(xp: Any, x: Array, axes: Sequence[int] | None = None) -> Any:
     return xp.permute_dims(x, _order("transpose", axes, x.ndim))
 
 
-@transpose.backward(kernel="transpose_backward")
+@transpose.backward(kernel="transpose_backward", unfolds=True)
 def transpose_backward(grad_output: Tensor, axes: Sequence[int] | None = None) -> Tensor:
     """``grad_output`` with its axes put back."""
     return transpose(grad_output, _inverse(_order("transpose_backward", axes, grad_output.ndim)))
@@ -350,7 +350,7 @@ def permute(xp: Any, x: Array, axes: Sequence[int]) -> Any:
     return xp.permute_dims(x, _order("permute", axes, x.ndim))
 
 
-@permute.backward(kernel="transpose_backward")
+@permute.backward(kernel="transpose_backward", unfolds=True)
 def permute_backward(grad_output: Tensor, axes: Sequence[int]) -> Tensor:
     """``grad_output`` with its axes put back."""
     return permute(grad_output, _inverse(_order("permute_backward", axes, grad_output.ndim)))
@@ -392,7 +392,7 @@ def swapaxes(xp: Any, x: Array, axis1: int, axis2: int) -> Any:
     return xp.permute_dims(x, _swapped_axes("swapaxes", axis1, axis2, x.ndim))
 
 
-@swapaxes.backward(kernel="swapaxes")
+@swapaxes.backward(kernel="swapaxes", unfolds=True)
 def swapaxes_backward(grad_output: Tensor, axis1: int, axis2: int) -> Tensor:
     """``grad_output`` with the axes exchanged again."""
     return transpose(
@@ -421,7 +421,7 @@ def _moveaxis(name: str, shapes: Shapes, source: Any, destination: Any) -> Shape
     return tuple(shape[axis] for axis in _moved_axes(name, source, destination, len(shape)))
 
 
-@op(shape=_moveaxis, widen=False)
+@op(kernel="moveaxis", shape=_moveaxis, widen=False)
 def moveaxis(
     xp: Any, x: Array, source: int | tuple[int, ...], destination: int | tuple[int, ...]
 ) -> Any:
@@ -443,7 +443,7 @@ def moveaxis(
     return xp.permute_dims(x, _moved_axes("moveaxis", source, destination, x.ndim))
 
 
-@moveaxis.backward()
+@moveaxis.backward(kernel="moveaxis_backward", unfolds=True)
 def moveaxis_backward(
     grad_output: Tensor, source: int | tuple[int, ...], destination: int | tuple[int, ...]
 ) -> Tensor:

@@ -67,7 +67,7 @@ def sum(xp: Any, x: Array, axis: Axis = None, keepdims: bool = False) -> Any:
     return xp.sum(in_c_order(x), axis=axis_indices("sum", axis, x.ndim), keepdims=keepdims)
 
 
-@sum.backward(kernel="sum_backward")
+@sum.backward(kernel="sum_backward", unfolds=True)
 def sum_backward(
     grad_output: Tensor, input_shape: Shape, axis: Axis = None, keepdims: bool = False
 ) -> Tensor:
@@ -92,7 +92,7 @@ def mean(xp: Any, x: Array, axis: Axis = None, keepdims: bool = False) -> Any:
     return xp.sum(in_c_order(x), axis=axes, keepdims=keepdims) / reduced_count(x.shape, axes)
 
 
-@mean.backward(kernel="mean_backward")
+@mean.backward(kernel="mean_backward", unfolds=True)
 def mean_backward(
     grad_output: Tensor, input_shape: Shape, axis: Axis = None, keepdims: bool = False
 ) -> Tensor:

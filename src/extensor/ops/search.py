@@ -83,7 +83,7 @@ def argmin(xp: Any, x: Array, axis: int | None = None, keepdims: bool = False) -
     return xp.argmin(x, axis=_axis(x, axis), keepdims=keepdims)
 
 
-@op(shape=reduced, differentiable=False)
+@op(kernel="any", shape=reduced, differentiable=False)
 def any(xp: Any, x: Array, axis: Axis = None, keepdims: bool = False) -> Any:
     """True if an element over ``axis`` is true (not 0); False over nothing.
 
@@ -94,7 +94,7 @@ def any(xp: Any, x: Array, axis: Axis = None, keepdims: bool = False) -> Any:
     return xp.any(x, axis=axis_indices("any", axis, x.ndim), keepdims=keepdims)
 
 
-@op(shape=reduced, differentiable=False)
+@op(kernel="all", shape=reduced, differentiable=False)
 def all(xp: Any, x: Array, axis: Axis = None, keepdims: bool = False) -> Any:
     """True if every element over ``axis`` is true (not 0); True over nothing.
 
@@ -105,7 +105,7 @@ def all(xp: Any, x: Array, axis: Axis = None, keepdims: bool = False) -> Any:
     return xp.all(x, axis=axis_indices("all", axis, x.ndim), keepdims=keepdims)
 
 
-@op(shape=reduced, differentiable=False)
+@op(kernel="count_nonzero", shape=reduced, differentiable=False)
 def count_nonzero(xp: Any, x: Array, axis: Axis = None, keepdims: bool = False) -> Any:
     """The number of elements over ``axis`` that are not 0.
 

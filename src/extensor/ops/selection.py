@@ -54,7 +54,7 @@ def where(xp: Any, cond: Indices, a: Array, b: Array) -> Any:
     return xp.where(cond, a, b)
 
 
-@where.backward(kernel="where_backward")
+@where.backward(kernel="where_backward", unfolds=True)
 def where_backward(
     grad_output: Tensor, cond: Tensor, a_shape: Shape, b_shape: Shape
 ) -> tuple[Any, Any]:

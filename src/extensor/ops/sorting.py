@@ -49,7 +49,7 @@ def _gap_to_neighbour(x: Any, *attributes: Any) -> Any:
     return np.moveaxis(result, -1, axis).reshape(x.shape)
 
 
-@op(shape=same_along, differentiable=False)
+@op(kernel="argsort", shape=same_along, differentiable=False)
 def argsort(xp: Any, x: Array, axis: int = -1, descending: bool = False) -> Any:
     """The indices that sort ``x`` along ``axis``; equal elements stay in their order.
 
@@ -117,7 +117,7 @@ def _topk(name: str, shapes: Shapes, k: Any, axis: int, *_: Any) -> Shape:
     return tuple(line) if shape else ()
 
 
-@op(shape=_topk, kinks=_gap_to_neighbour)
+@op(kernel="topk", shape=_topk, kinks=_gap_to_neighbour)
 def topk(xp: Any, x: Array, k: int, axis: int = -1, largest: bool = True) -> tuple[Any, Any]:
     """The ``k`` largest elements along ``axis``, largest first, and their indices.
 

@@ -27,7 +27,7 @@ def sin(xp: Any, x: Array) -> Any:
     return xp.sin(x)
 
 
-@sin.backward(kernel="sin_backward")
+@sin.backward(kernel="sin_backward", unfolds=True)
 def sin_backward(grad_output: Tensor, x: Tensor) -> Tensor:
     """``grad_output * cos(x)``."""
     return chain_rule(grad_output, cos(x))
@@ -48,7 +48,7 @@ def cos(xp: Any, x: Array) -> Any:
     return xp.cos(x)
 
 
-@cos.backward(kernel="cos_backward")
+@cos.backward(kernel="cos_backward", unfolds=True)
 def cos_backward(grad_output: Tensor, x: Tensor) -> Tensor:
     """``-grad_output * sin(x)``."""
     return chain_rule(grad_output, -sin(x))
@@ -185,7 +185,7 @@ def sinh(xp: Any, x: Array) -> Any:
     return xp.sinh(x)
 
 
-@sinh.backward(kernel="sinh_backward")
+@sinh.backward(kernel="sinh_backward", unfolds=True)
 def sinh_backward(grad_output: Tensor, x: Tensor) -> Tensor:
     """``grad_output * cosh(x)``."""
     return chain_rule(grad_output, cosh(x))
@@ -206,7 +206,7 @@ def cosh(xp: Any, x: Array) -> Any:
     return xp.cosh(x)
 
 
-@cosh.backward(kernel="cosh_backward")
+@cosh.backward(kernel="cosh_backward", unfolds=True)
 def cosh_backward(grad_output: Tensor, x: Tensor) -> Tensor:
     """``grad_output * sinh(x)``."""
     return chain_rule(grad_output, sinh(x))

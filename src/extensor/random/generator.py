@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from operator import index
 from threading import Lock, local
@@ -229,9 +229,18 @@ def set_state(state: Sequence[int]) -> None:
 
 
 def drawn(
-    op: str, generator: Generator | None, fill: Any, shape: Shape, dtype: DType, *attributes: Any
+    op: str,
+    generator: Generator | None,
+    fill: Any,
+    shape: Shape,
+    dtype: DType,
+    *attributes: Any,
+    then: Callable[[Any], Any] | None = None,
 ) -> Any:
-    """The array that ``fill`` makes of the generator's next blocks."""
+    """The array that ``fill`` makes of the generator's next blocks, or what ``then`` makes of it.
+
+    If there is no memory for either, nothing was drawn.
+    """
     if generator is None:
         generator = _default()
     elif not isinstance(generator, Generator):
@@ -250,6 +259,8 @@ def drawn(
         draw = repeated
     try:
         array = fill(draw[0], 0, draw[1], shape, dtype, *attributes)
+        if then is not None:
+            array = then(array)
     except MemoryError:
         if _draws.again is None and trace is None:
             generator._give_back(draw[0], draw[1], blocks)

@@ -9,6 +9,7 @@ import numpy as np
 
 from extensor.arrays.dtypes import float64, is_floating, uint64
 from extensor.arrays.shapes import check_shape, count, target
+from extensor.arrays.supplement import argsort
 from extensor.core import door
 from extensor.core.tensor import Tensor, to_array, wrap
 from extensor.errors import value_error
@@ -119,10 +120,12 @@ def choice(
     return indices if values is None else values[indices]
 
 
-@door.through_door
 @door.exact_formula
-def _sorted(xp: Any, keys: Any) -> Any:
-    return xp.argsort(keys, stable=True)
+def _sorted(xp: Any, keys: Any, axis: int, descending: bool) -> Any:
+    return argsort(xp, keys, axis, descending)
+
+
+_argsort = door.computation("argsort", "argsort", _sorted)
 
 
 @door.through_door
@@ -144,8 +147,8 @@ def _without_replacement(xp: Any, chances: Any, fractions: Any) -> Any:
 
 def _order(op: str, size: int, generator: Generator | None) -> Any:
     """A random order of ``size`` things: that of random keys of 64 bits, one for each."""
-    keys = drawn(op, generator, random_integers, (size,), uint64, 0, LIMIT - 1)
-    return _sorted(keys)
+    attributes = (size,), uint64, 0, LIMIT - 1
+    return drawn(op, generator, random_integers, *attributes, then=lambda x: _argsort(x, -1, False))
 
 
 def _chances(p: Any, size: int) -> Any:

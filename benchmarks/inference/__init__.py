@@ -1,0 +1,1 @@
+"""Networks for inference, built of either library's modules, and the same as graphs of ONNX."""
