@@ -1,6 +1,6 @@
 """Time training steps with and without ``ex.compile``, alternately in one process.
 
-    python benchmarks/compiled_steps.py [--threads 1] [--seconds 2]
+python benchmarks/compiled_steps.py [--threads 1] [--seconds 2]
 """
 
 from __future__ import annotations

@@ -123,8 +123,8 @@ class Call {
   // Whether the plan has looked at the values of its inputs and is right for these alone, or a run
   // looks at what it computes and may decline.
   bool depends_on_values = false;
-  // Whether a run writes to inputs.
-  bool changes_inputs = false;
+  // How many inputs, from the first on, a run writes to. Some of them it may only read.
+  int changed_inputs = 0;
   // What the first run uses; a later one may bring its own.
   double numbers[kMaxNumbers];
   uint64_t words[kMaxWords];

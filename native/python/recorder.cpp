@@ -123,7 +123,7 @@ bool Recorder::end(PyObject* name, const Call& call, PyObject* const* outputs,
   std::copy_n(words, Call::kMaxWords, recorded.words);
   recorded.nanoseconds = call.nanoseconds;
   recorded.depends_on_values = call.depends_on_values;
-  recorded.changes_inputs = call.changes_inputs;
+  recorded.changed_inputs = call.changed_inputs;
   recorded.name = Py_NewRef(name);
   recorded.attributes = nullptr;
   calls.push_back(std::move(recorded));
@@ -207,7 +207,8 @@ PyObject* places_as_list(const std::vector<Place>& places) {
   return list.release();
 }
 
-// call(i): name, inputs, outputs, attributes, whether it depends on values and changes inputs
+// call(i): name, inputs, outputs, attributes, whether it depends on values, and how many inputs it
+// changes
 PyObject* describe_call(PyObject* self, PyObject* number) {
   const Recorder& recorder = recorder_in(self);
   const Py_ssize_t i = PyLong_AsSsize_t(number);
@@ -219,9 +220,8 @@ PyObject* describe_call(PyObject* self, PyObject* number) {
   Reference inputs(places_as_list(call.inputs)), outputs(places_as_list(call.outputs));
   if (!inputs || !outputs) return nullptr;
   PyObject* const attributes = call.attributes == nullptr ? Py_None : call.attributes;
-  return Py_BuildValue("OOOOOO", call.name, inputs.get(), outputs.get(), attributes,
-                       call.depends_on_values ? Py_True : Py_False,
-                       call.changes_inputs ? Py_True : Py_False);
+  return Py_BuildValue("OOOOOi", call.name, inputs.get(), outputs.get(), attributes,
+                       call.depends_on_values ? Py_True : Py_False, call.changed_inputs);
 }
 
 // buffer(i): its kind, array, number of bytes, and the contents of a constant

@@ -35,7 +35,8 @@ struct RecordedCall {
   double numbers[Call::kMaxNumbers];
   uint64_t words[Call::kMaxWords];
   int64_t nanoseconds;
-  bool depends_on_values, changes_inputs;
+  bool depends_on_values;
+  int changed_inputs;
 
   const void* the_problem() const { return shared ? shared.get() : problem.data(); }
 };

@@ -106,6 +106,7 @@ bool plan_setitem(const void*, PyObject* const* arguments, Py_ssize_t count, Pla
     return false;
   }
   plan.call.add_same(0);
+  plan.call.changed_inputs = 1;
   plan.call.nanoseconds = nanoseconds_of_copy(problem.part);
   return true;
 }

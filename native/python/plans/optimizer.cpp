@@ -108,7 +108,7 @@ bool plan_update(const void* definition, PyObject* const* arguments, Py_ssize_t 
     return false;
   }
   model.finish(kernel.cost, false);
-  plan.call.changes_inputs = true;
+  plan.call.changed_inputs = plan.input_count();
   plan.call.nanoseconds = model.nanoseconds + nanoseconds_of_copies(model);
   plan.returned = arguments[0];
   return true;
@@ -122,7 +122,7 @@ bool plan_lamb(const void*, PyObject* const* arguments, Py_ssize_t count, Plan& 
   Model& model = plan.call.solved_by_shared<run_lamb>();
   if (!read_lists(arguments, kLambArrays, kLambArrays, kGradientRole, plan, model)) return false;
   model.finish(Cost::medium, true);
-  plan.call.changes_inputs = true;
+  plan.call.changed_inputs = plan.input_count();
   plan.call.nanoseconds = 2 * model.nanoseconds + nanoseconds_of_copies(model);
   plan.returned = arguments[0];
   return true;

@@ -259,8 +259,8 @@ class CallTrace(ProgramTrace):
         """The buffers that a call of a kernel changes in place."""
         if call in self.updates:
             return self.updates[call]
-        _, inputs, _, _, _, changes_inputs = self.recorder.call(call)
-        return frozenset(buffer for buffer, _ in inputs) if changes_inputs else frozenset()
+        _, inputs, _, _, _, changed = self.recorder.call(call)
+        return frozenset(buffer for buffer, _ in inputs[:changed])
 
     def written_buffers(self) -> set[int]:
         """The buffers that steps change in place."""
