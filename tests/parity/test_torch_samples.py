@@ -22,12 +22,13 @@ import pytorch_samples as samples  # noqa: E402
 from torch.testing._internal.common_methods_invocations import op_db  # noqa: E402
 
 PREFIXES = ("fft", "sparse", "special", "signal", "masked", "_", "linalg")
-# Drawn by chance or not set, properties, gradients without memory, and arguments in an order of the samples alone.
+# Drawn by chance or not set, properties, gradients without memory, arguments in another order.
 LEFT_OUT = set(
     """
     normal randn randn_like rand_like randint randint_like empty empty_like new_empty multinomial
     bernoulli nn.functional.dropout nn.functional.dropout2d nn.functional.alpha_dropout T H mT einsum
-    nn.functional.embedding to uniform sgn nn.functional.scaled_dot_product_attention cauchy exponential geometric log_normal rand
+    nn.functional.embedding to uniform sgn cauchy exponential
+    geometric log_normal rand nn.functional.scaled_dot_product_attention
     """.split()
 )
 # Of equal elements another index, and the constant 0 as a result without a gradient.

@@ -301,7 +301,7 @@ class OneHotCategorical(Distribution):
 
     def sample(self, sample_shape: Any = ()) -> Any:
         indices = self._categorical.sample(sample_shape)
-        return creation.one_hot(indices, self._categorical._num_events).to(self.probs.dtype)  # type: ignore[attr-defined]
+        return creation.one_hot(indices, self._categorical._num_events).to(self.probs.dtype)
 
     def log_prob(self, value: Any) -> Any:
         return self._categorical.log_prob(value.argmax(-1))
