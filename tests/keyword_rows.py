@@ -241,6 +241,35 @@ MODULES = [
         kdim=Refused(None),
         vdim=Refused(None),
     ),
+    *(
+        _module(getattr(nn, f"{kind}Pad{axes}d"), {"padding": 1}, IMAGE)
+        for kind in ("Zero", "Reflection", "Replication", "Circular")
+        for axes in (1, 2, 3)
+    ),
+    *(
+        _module(getattr(nn, f"ConstantPad{axes}d"), {"padding": 1, "value": 2.0}, IMAGE)
+        for axes in (1, 2, 3)
+    ),
+    _module(
+        nn.Upsample,
+        {"scale_factor": 1.5, "mode": "bilinear"},
+        IMAGE,
+        size={"size": 5, "scale_factor": None},
+        scale_factor=1.7,
+        mode="nearest",
+        align_corners=True,
+        recompute_scale_factor=True,
+    ),
+    *(
+        _module(
+            kind,
+            {"scale_factor": 1.5},
+            IMAGE,
+            size={"size": 5, "scale_factor": None},
+            scale_factor=1.7,
+        )
+        for kind in (nn.UpsamplingNearest2d, nn.UpsamplingBilinear2d)
+    ),
     _module(nn.PReLU, {}, VECTORS, num_parameters=4, init=0.5, **DTYPE),
     _module(nn.Softplus, {}, VECTORS, beta=2.0, threshold=-100.0),
     _module(

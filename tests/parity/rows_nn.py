@@ -180,6 +180,72 @@ WINDOWS: dict[str, Draw] = {
 }
 
 
+def _pad(axes: int, kind: str) -> Draw:
+    """Widths of both signs, which leave at least an element."""
+
+    def draw(rng: Rng) -> Use:
+        widths = tuple(whole(rng, -2, 3) for _ in range(2 * axes))
+        options: dict[str, Any] = {"padding": whole(rng, 0, 3) if flag(rng) else widths}
+        if kind == "Constant":
+            options["value"] = rng.normal()
+        # Some of PyTorch's kernels take exactly one axis or two in front.
+        size = tuple(whole(rng, 5, 7) for _ in range(axes))
+        return Use(options, [rng.normal(size=(*sizes(rng, 2, 2), *size))])
+
+    return draw
+
+
+def _upsample(rng: Rng) -> Use:
+    mode, axes = pick(
+        rng, ("nearest", 1), ("nearest", 2), ("nearest", 3), ("nearest-exact", 2), ("area", 2),
+        ("linear", 1), ("bilinear", 2), ("bicubic", 2), ("trilinear", 3),
+    )  # fmt: skip
+    options: dict[str, Any] = {"mode": mode}
+    if flag(rng):
+        options["size"] = _each(rng, axes, 1, 9)
+    else:
+        # Where a factor changes no size, some of PyTorch's kernels of "nearest" copy, and some do not.
+        options["scale_factor"] = tuple(pick(rng, 0.5, 1.5, 2.0, 2.7) for _ in range(axes))
+        options["recompute_scale_factor"] = flag(rng)
+    if "linear" in mode or mode == "bicubic":
+        options["align_corners"] = flag(rng)
+    size = tuple(whole(rng, 2, 6) for _ in range(axes))
+    return Use(options, [rng.normal(size=(*sizes(rng, 2, 2), *size))])
+
+
+def _upsampling(rng: Rng) -> Use:
+    options = (
+        {"size": _each(rng, 2, 1, 9)} if flag(rng) else {"scale_factor": pick(rng, 0.5, 1.5, 2.7)}
+    )
+    return Use(options, [rng.normal(size=(*sizes(rng, 2, 2), whole(rng, 2, 5), whole(rng, 2, 5)))])
+
+
+def _shuffled(name: str, square: bool, channels: bool) -> Draw:
+    def draw(rng: Rng) -> Use:
+        r = whole(rng, 1, 3)
+        times = r * r if square else r
+        many, height, width = whole(rng, 1, 3), whole(rng, 1, 3), whole(rng, 1, 3)
+        shape = (many * times, height, width) if channels else (many, height * r, width * r)
+        return Use({name: r}, [rng.normal(size=(whole(rng, 1, 2), *shape))])
+
+    return draw
+
+
+RESIZED: dict[str, Draw] = {
+    **{
+        f"{kind}Pad{axes}d": _pad(axes, kind)
+        for kind in ("Constant", "Zero", "Reflection", "Replication", "Circular")
+        for axes in (1, 2, 3)
+    },
+    "Upsample": _upsample,
+    "UpsamplingNearest2d": _upsampling,
+    "UpsamplingBilinear2d": _upsampling,
+    "PixelShuffle": _shuffled("upscale_factor", True, True),
+    "PixelUnshuffle": _shuffled("downscale_factor", True, False),
+    "ChannelShuffle": _shuffled("groups", False, True),
+}
+
+
 def _running(low: int, high: int, without_momentum: bool) -> Draw:
     """A norm with running statistics over (batch, channels) and ``low`` to ``high`` more axes."""
 
@@ -361,5 +427,5 @@ SEQUENCES: dict[str, Draw] = {
 }
 
 # Hardsigmoid is left out: its derivative there is a float32's sixth, as test_differences.py shows.
-LAYERS = {**ACTIVATIONS, **WINDOWS, **NORMS, **SEQUENCES}
+LAYERS = {**ACTIVATIONS, **WINDOWS, **RESIZED, **NORMS, **SEQUENCES}
 LEARNING = ["PReLU", "Linear", *(n for n in WINDOWS if "Conv" in n), *NORMS, *SEQUENCES]

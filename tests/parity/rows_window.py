@@ -169,6 +169,44 @@ def _their_line(x: Any, output_size: Any) -> Any:
     return F.adaptive_avg_pool1d(x, x.shape[2] if size is None else size)
 
 
+MODES = (
+    ("nearest", 1), ("nearest", 2), ("nearest", 3), ("nearest-exact", 2), ("area", 1), ("area", 2),
+    ("linear", 1), ("bilinear", 2), ("bicubic", 2), ("trilinear", 3),
+)  # fmt: skip
+
+
+def _resampled(rng: Rng) -> Call:
+    mode, axes = MODES[rng.integers(len(MODES))]
+    attributes: dict[str, Any] = {"mode": mode}
+    if flag(rng):
+        attributes["size"] = _int_or_ints(rng, axes, 1, 9)
+    else:
+        attributes["scale_factor"] = tuple(float(n) for n in rng.choice([0.5, 1.5, 2.0, 2.7], axes))
+        attributes["recompute_scale_factor"] = flag(rng)
+    if mode in ("linear", "bilinear", "bicubic", "trilinear"):
+        attributes["align_corners"] = flag(rng)
+    if mode in ("bilinear", "bicubic"):
+        attributes["antialias"] = flag(rng)
+    return Call([values(rng, tuple(int(n) for n in rng.integers(2, 6, axes + 2)))], attributes)
+
+
+def _shuffled(name: str, times: int, spread: int) -> Draw:
+    """Channels that are divisible by the factor to a power, or sizes by the factor itself."""
+
+    def draw(rng: Rng) -> Call:
+        r = int(rng.integers(1, 4))
+        channels, height, width = (int(n) for n in rng.integers(1, 4, 3))
+        shape = (
+            int(rng.integers(1, 3)),
+            channels * r**times,
+            height * r**spread,
+            width * r**spread,
+        )
+        return Call([values(rng, shape)], {name: r})
+
+    return draw
+
+
 WINDOWS = [
     Row("conv1d", _quiet(F.conv1d), _convolution(1)),
     Row("conv2d", _quiet(F.conv2d), _convolution(2)),
@@ -182,4 +220,8 @@ WINDOWS = [
     Row("avg_pool2d", F.avg_pool2d, _pooling(2, maximum=False)),
     Row("adaptive_avg_pool1d", _their_line, _adaptive(1)),
     Row("adaptive_avg_pool2d", F.adaptive_avg_pool2d, _adaptive(2)),
+    Row("interpolate", F.interpolate, _resampled),
+    Row("pixel_shuffle", F.pixel_shuffle, _shuffled("upscale_factor", 2, 0)),
+    Row("pixel_unshuffle", F.pixel_unshuffle, _shuffled("downscale_factor", 0, 1)),
+    Row("channel_shuffle", F.channel_shuffle, _shuffled("groups", 1, 0)),
 ]

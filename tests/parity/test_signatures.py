@@ -20,6 +20,12 @@ REQUIRED = inspect.Parameter.empty
 NEEDED: dict[str, tuple[Any, ...]] = {
     **dict.fromkeys(("AdaptiveAvgPool1d", "AdaptiveAvgPool2d"), (2,)),
     **dict.fromkeys(("AvgPool1d", "AvgPool2d", "MaxPool1d", "MaxPool2d"), (2,)),
+    **{
+        f"{kind}Pad{axes}d": (1, 2.0) if kind == "Constant" else (1,)
+        for kind in ("Constant", "Zero", "Reflection", "Replication", "Circular")
+        for axes in (1, 2, 3)
+    },
+    **dict.fromkeys(("PixelShuffle", "PixelUnshuffle", "ChannelShuffle"), (2,)),
     **dict.fromkeys(("BatchNorm1d", "BatchNorm2d", "InstanceNorm2d"), (4,)),
     **dict.fromkeys(("Conv1d", "Conv2d", "ConvTranspose1d", "ConvTranspose2d"), (2, 4, 3)),
     **dict.fromkeys(("GRU", "LSTM", "RNN", "GRUCell", "LSTMCell", "RNNCell"), (3, 4)),

@@ -311,6 +311,20 @@ MODULES: dict[str, Example] = {
     "AvgPool2d": _module(((2, 3), 2, 1, False, True), _images),
     "AdaptiveAvgPool1d": _module((2,), _lines),
     "AdaptiveAvgPool2d": _module(((2, 3),), _images),
+    **{
+        f"{kind}Pad{axes}d": _module((1, *extra), _images)
+        for kind, extra in (
+            ("Constant", (2.0,)), ("Zero", ()), ("Reflection", ()), ("Replication", ()),
+            ("Circular", ()),
+        )
+        for axes in (1, 2, 3)
+    },
+    "Upsample": _module((None, 1.5, "bilinear", True, False), _images),
+    "UpsamplingNearest2d": _module((5, None), _images),
+    "UpsamplingBilinear2d": _module((None, 1.5), _images),
+    "PixelShuffle": _module((2,), _images),
+    "PixelUnshuffle": _module((1,), _images),
+    "ChannelShuffle": _module((2,), _images),
     "BatchNorm1d": _module((4, 1e-5, 0.1, True, True), _rows, bias=True, dtype="float32"),
     "BatchNorm2d": _module((4, 1e-5, 0.1, True, True), _images, bias=True, dtype="float32"),
     "InstanceNorm2d": _module((4, 1e-5, 0.1, True, True), _images, bias=True, dtype="float32"),

@@ -20,6 +20,25 @@ from extensor.nn.loss_distance import CosineEmbeddingLoss, TripletMarginLoss
 from extensor.nn.module import Module
 from extensor.nn.normalization import GroupNorm, LayerNorm, RMSNorm
 from extensor.nn.normalization_batch import BatchNorm1d, BatchNorm2d, InstanceNorm2d
+from extensor.nn.padding import (
+    ConstantPad1d,
+    ConstantPad2d,
+    ConstantPad3d,
+    ZeroPad1d,
+    ZeroPad2d,
+    ZeroPad3d,
+)
+from extensor.nn.padding_copies import (
+    CircularPad1d,
+    CircularPad2d,
+    CircularPad3d,
+    ReflectionPad1d,
+    ReflectionPad2d,
+    ReflectionPad3d,
+    ReplicationPad1d,
+    ReplicationPad2d,
+    ReplicationPad3d,
+)
 from extensor.nn.parameter import Parameter
 from extensor.nn.pooling import (
     AdaptiveAvgPool1d,
@@ -32,6 +51,14 @@ from extensor.nn.pooling import (
 from extensor.nn.recurrent import GRU, LSTM, RNN
 from extensor.nn.recurrent_cell import GRUCell, LSTMCell, RNNCell
 from extensor.nn.transformer import TransformerEncoderLayer
+from extensor.nn.upsampling import (
+    ChannelShuffle,
+    PixelShuffle,
+    PixelUnshuffle,
+    Upsample,
+    UpsamplingBilinear2d,
+    UpsamplingNearest2d,
+)
 
 __all__ = [
     "ELU",
@@ -49,6 +76,13 @@ __all__ = [
     "BCEWithLogitsLoss",
     "BatchNorm1d",
     "BatchNorm2d",
+    "ChannelShuffle",
+    "CircularPad1d",
+    "CircularPad2d",
+    "CircularPad3d",
+    "ConstantPad1d",
+    "ConstantPad2d",
+    "ConstantPad3d",
     "Conv1d",
     "Conv2d",
     "ConvTranspose1d",
@@ -90,10 +124,18 @@ __all__ = [
     "Parameter",
     "ParameterDict",
     "ParameterList",
+    "PixelShuffle",
+    "PixelUnshuffle",
     "RMSNorm",
     "RNNCell",
     "ReLU",
     "ReLU6",
+    "ReflectionPad1d",
+    "ReflectionPad2d",
+    "ReflectionPad3d",
+    "ReplicationPad1d",
+    "ReplicationPad2d",
+    "ReplicationPad3d",
     "Sequential",
     "SiLU",
     "Sigmoid",
@@ -104,6 +146,12 @@ __all__ = [
     "Tanh",
     "TransformerEncoderLayer",
     "TripletMarginLoss",
+    "Upsample",
+    "UpsamplingBilinear2d",
+    "UpsamplingNearest2d",
+    "ZeroPad1d",
+    "ZeroPad2d",
+    "ZeroPad3d",
     "init",
 ]
 

@@ -65,6 +65,8 @@ __all__ = [
     "chain_divide_backward",
     "chain_rule",
     "chain_rule_backward",
+    "channel_shuffle",
+    "channel_shuffle_backward",
     "clip",
     "clip_backward",
     "clone",
@@ -166,6 +168,8 @@ __all__ = [
     "index_set_backward",
     "instance_norm",
     "instance_norm_backward",
+    "interpolate",
+    "interpolate_backward",
     "isfinite",
     "isinf",
     "isnan",
@@ -253,6 +257,10 @@ __all__ = [
     "pad_backward",
     "permute",
     "permute_backward",
+    "pixel_shuffle",
+    "pixel_shuffle_backward",
+    "pixel_unshuffle",
+    "pixel_unshuffle_backward",
     "place",
     "place_backward",
     "power",
@@ -2077,6 +2085,57 @@ def chain_rule_backward(
 
         - ``grad_gradient``, of the shape and dtype of ``gradient``.
         - ``grad_derivative``, of the shape and dtype of ``derivative``.
+    """
+
+def channel_shuffle(x: TensorLike, groups: int) -> Tensor:
+    """The channels of ``groups`` groups in turn: the first of each group, the second of each, ...
+
+    Parameters
+    ----------
+    x : tensor_like, (batch, channels, ...)
+        The input.
+    groups : int
+        The number of groups, which must divide the channels.
+
+    Returns
+    -------
+    Tensor
+        The same channels in another order.
+
+    Raises
+    ------
+    ValueError
+        If ``groups`` does not divide the channels.
+
+    See Also
+    --------
+    channel_shuffle_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``grad_output`` with its channels put back.
+    """
+
+def channel_shuffle_backward(
+    grad_output: TensorLike, input_shape: Sequence[int], groups: int
+) -> Tensor:
+    """``grad_output`` with its channels put back.
+
+    The backward pass of `channel_shuffle`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `channel_shuffle`, of its shape. Its dtype must be floating.
+    input_shape : sequence of ints
+        Shape of ``x``.
+    groups : int
+        The number of groups, which must divide the channels.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
     """
 
 def clip(x: TensorLike, min_val: float | None, max_val: float | None) -> Tensor:
@@ -5137,6 +5196,106 @@ def instance_norm_backward(
         - ``grad_bias``, of the shape and dtype of ``bias``.
     """
 
+def interpolate(
+    x: TensorLike,
+    size: int | Sequence[int] | None = None,
+    scale_factor: float | Sequence[float] | None = None,
+    mode: Literal["nearest", "nearest-exact", "linear", "bilinear", "bicubic", "trilinear", "area"] = "nearest",
+    align_corners: bool | None = None,
+    recompute_scale_factor: bool | None = None,
+    antialias: bool = False,
+) -> Tensor:
+    """``x`` resampled to another size along all axes behind batch and channels.
+
+    Element ``i`` of the result lies at ``(i + 0.5) * step - 0.5`` of the input, with
+    ``step = 1 / scale_factor`` or ``old size / new size``; with ``align_corners`` at ``i * step``
+    with ``step = (old size - 1) / (new size - 1)``. "nearest" takes element ``floor(i * step)``,
+    "nearest-exact" ``floor((i + 0.5) * step)``.
+
+    Parameters
+    ----------
+    x : tensor_like, (batch, channels, ...)
+        Sequences, pictures or volumes.
+    size : int or sequence of ints, optional
+        The new size: a number, or one for each axis.
+    scale_factor : float or sequence of floats, optional
+        The factor by which sizes grow, instead of ``size``: a number, or one for each axis. Sizes
+        are rounded down.
+    mode : {'nearest', 'nearest-exact', 'linear', 'bilinear', 'bicubic', 'trilinear', 'area'}, default 'nearest'
+        "nearest" and "nearest-exact" copy elements, "linear", "bilinear" and "trilinear" interpolate
+        linearly along 1, 2 and 3 axes, "bicubic" with cubic polynomials along 2. "area" takes the
+        means of windows, as `adaptive_avg_pool2d` does.
+    align_corners : bool, optional
+        Whether the first and last elements of both axes lie upon each other, for the modes that
+        interpolate.
+    recompute_scale_factor : bool, optional
+        Whether ``step`` follows from the sizes although ``scale_factor`` is given.
+    antialias : bool, default False
+        Whether "bilinear" and "bicubic" average over all elements where an axis shrinks.
+
+    Returns
+    -------
+    Tensor
+        The result, of shape ``(batch, channels, *size)``.
+
+    Raises
+    ------
+    ValueError
+        If the mode does not fit the number of axes, or not exactly one of ``size`` and
+        ``scale_factor`` is given.
+
+    See Also
+    --------
+    interpolate_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``grad_output`` to the elements that it is made of, times their weights.
+    """
+
+def interpolate_backward(
+    grad_output: TensorLike,
+    input_shape: Sequence[int],
+    size: int | Sequence[int] | None = None,
+    scale_factor: float | Sequence[float] | None = None,
+    mode: Literal["nearest", "nearest-exact", "linear", "bilinear", "bicubic", "trilinear", "area"] = "nearest",
+    align_corners: bool | None = None,
+    recompute_scale_factor: bool | None = None,
+    antialias: bool = False,
+) -> Tensor:
+    """``grad_output`` to the elements that it is made of, times their weights.
+
+    The backward pass of `interpolate`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `interpolate`, of its shape. Its dtype must be floating.
+    input_shape : sequence of ints
+        Shape of ``x``.
+    size : int or sequence of ints, optional
+        The new size: a number, or one for each axis.
+    scale_factor : float or sequence of floats, optional
+        The factor by which sizes grow, instead of ``size``: a number, or one for each axis. Sizes
+        are rounded down.
+    mode : {'nearest', 'nearest-exact', 'linear', 'bilinear', 'bicubic', 'trilinear', 'area'}, default 'nearest'
+        "nearest" and "nearest-exact" copy elements, "linear", "bilinear" and "trilinear" interpolate
+        linearly along 1, 2 and 3 axes, "bicubic" with cubic polynomials along 2. "area" takes the
+        means of windows, as `adaptive_avg_pool2d` does.
+    align_corners : bool, optional
+        Whether the first and last elements of both axes lie upon each other, for the modes that
+        interpolate.
+    recompute_scale_factor : bool, optional
+        Whether ``step`` follows from the sizes although ``scale_factor`` is given.
+    antialias : bool, default False
+        Whether "bilinear" and "bicubic" average over all elements where an axis shrinks.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
 def isfinite(x: TensorLike) -> Tensor:
     """True where ``x`` is neither NaN nor infinite.
 
@@ -7493,6 +7652,113 @@ def permute_backward(grad_output: TensorLike, axes: Sequence[int]) -> Tensor:
         Gradient of the result of `permute`, of its shape. Its dtype must be floating.
     axes : sequence of ints
         The axes of ``x`` in their new order.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
+def pixel_shuffle(x: TensorLike, upscale_factor: int) -> Tensor:
+    """Channels spread over squares of ``r = upscale_factor`` by ``r`` pixels.
+
+    Pixel ``(i * r + a, j * r + b)`` of channel ``c`` comes from pixel ``(i, j)`` of channel
+    ``c * r**2 + a * r + b``.
+
+    Parameters
+    ----------
+    x : tensor_like, (..., channels * r**2, height, width)
+        The pictures.
+    upscale_factor : int
+        The factor by which height and width grow.
+
+    Returns
+    -------
+    Tensor
+        The larger pictures, (..., channels, height * r, width * r).
+
+    Raises
+    ------
+    ValueError
+        If ``r**2`` does not divide the channels.
+
+    See Also
+    --------
+    pixel_shuffle_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``pixel_unshuffle`` of ``grad_output``.
+    """
+
+def pixel_shuffle_backward(
+    grad_output: TensorLike, input_shape: Sequence[int], upscale_factor: int
+) -> Tensor:
+    """``pixel_unshuffle`` of ``grad_output``.
+
+    The backward pass of `pixel_shuffle`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `pixel_shuffle`, of its shape. Its dtype must be floating.
+    input_shape : sequence of ints
+        Shape of ``x``.
+    upscale_factor : int
+        The factor by which height and width grow.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
+def pixel_unshuffle(x: TensorLike, downscale_factor: int) -> Tensor:
+    """Squares of ``r = downscale_factor`` by ``r`` pixels gathered in channels.
+
+    This is the inverse of `pixel_shuffle`.
+
+    Parameters
+    ----------
+    x : tensor_like, (..., channels, height * r, width * r)
+        The pictures.
+    downscale_factor : int
+        The factor by which height and width shrink.
+
+    Returns
+    -------
+    Tensor
+        The smaller pictures, (..., channels * r**2, height, width).
+
+    Raises
+    ------
+    ValueError
+        If ``r`` does not divide height and width.
+
+    See Also
+    --------
+    pixel_unshuffle_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``pixel_shuffle`` of ``grad_output``.
+    """
+
+def pixel_unshuffle_backward(
+    grad_output: TensorLike, input_shape: Sequence[int], downscale_factor: int
+) -> Tensor:
+    """``pixel_shuffle`` of ``grad_output``.
+
+    The backward pass of `pixel_unshuffle`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `pixel_unshuffle`, of its shape. Its dtype must be floating.
+    input_shape : sequence of ints
+        Shape of ``x``.
+    downscale_factor : int
+        The factor by which height and width shrink.
 
     Returns
     -------

@@ -24,6 +24,7 @@ from extensor.ops.windows import (
     Ints,
     Sliding,
     as_batch,
+    beside,
     counts,
     in_plane,
     ints,
@@ -34,7 +35,7 @@ from extensor.ops.windows import (
 Sizes = int | Sequence[int | None] | None
 
 
-def _check_floating(name: str, x: Any, *_: Any) -> None:
+def check_floating(name: str, x: Any, *_: Any) -> None:
     # The mean of integers is none: PyTorch would cut it off.
     if not is_floating(x.dtype):
         raise type_error(name, "x must be floating (x.astype makes it so)", x_dtype=str(x.dtype))
@@ -82,7 +83,7 @@ def _averages(xp: Any, x: Any, along: list[Sliding], *counted: Any) -> Any:
     return total / xp.asarray(_areas(along, *counted), dtype=x.dtype)
 
 
-@op(kernel="avg_pool2d", shape=_avg_pool2d_shape, check=_check_floating)
+@op(kernel="avg_pool2d", shape=_avg_pool2d_shape, check=check_floating)
 def avg_pool2d(
     xp: Any,
     x: Array,
@@ -150,7 +151,7 @@ def avg_pool2d_backward(
     return spread(nothing, along, lambda windows, _: share[windows])
 
 
-@op(kernel="avg_pool1d", shape=_avg_pool1d_shape, check=_check_floating)
+@op(kernel="avg_pool1d", shape=_avg_pool1d_shape, check=check_floating)
 def avg_pool1d(
     xp: Any,
     x: Array,
@@ -234,33 +235,28 @@ def _adaptive_avg_pool1d_shape(name: str, shapes: Shapes, output_size: Any) -> S
     return _adaptive_shape(name, 1, shapes, output_size)
 
 
-def _parts(size: int, windows: int) -> tuple[Any, Any]:
+def parts(size: int, windows: int) -> tuple[Any, Any]:
     """The first element of each window and its length: together they cover the axis, evenly."""
     numbers = np.arange(windows)
     first = numbers * size // windows
     return first, -(-(numbers + 1) * size // windows) - first
 
 
-def _beside(values: Any, axis: int, ndim: int) -> Any:
-    """``values`` along ``axis`` of an array with ``ndim`` axes."""
-    return values.reshape([-1 if i == axis else 1 for i in range(ndim)])
-
-
 def _adapt(xp: Any, x: Any, sizes: Shape) -> Any:
     """The means along one axis after the other: all windows of a row have one height."""
     for axis, windows in enumerate(sizes, start=2):
-        first, lengths = _parts(x.shape[axis], windows)
+        first, lengths = parts(x.shape[axis], windows)
         total = xp.take(x, xp.asarray(first), axis=axis)
         for k in range(1, lengths.max()):
             inside = k < lengths
             seen = xp.take(x, xp.asarray(np.where(inside, first + k, 0)), axis=axis)
-            mask = xp.asarray(_beside(inside, axis, x.ndim))
+            mask = xp.asarray(beside(inside, axis, x.ndim))
             total = total + xp.where(mask, seen, xp.zeros((), dtype=x.dtype))
-        x = total / xp.asarray(_beside(lengths, axis, x.ndim), dtype=x.dtype)
+        x = total / xp.asarray(beside(lengths, axis, x.ndim), dtype=x.dtype)
     return x
 
 
-@op(kernel="adaptive_avg_pool2d", shape=_adaptive_avg_pool2d_shape, check=_check_floating)
+@op(kernel="adaptive_avg_pool2d", shape=_adaptive_avg_pool2d_shape, check=check_floating)
 def adaptive_avg_pool2d(xp: Any, x: Array, output_size: Sizes) -> Any:
     """The means of ``output_size`` windows that cover pictures.
 
@@ -299,8 +295,8 @@ def adaptive_avg_pool2d_backward(
         gradient = unsqueeze(grad_output, 0)
         return squeeze(adaptive_avg_pool2d_backward(gradient, (1, *input_shape), output_size), 0)
     for axis in (2, 3):
-        first, lengths = _parts(input_shape[axis], grad_output.shape[axis])
-        share = grad_output / asarray(_beside(lengths, axis, 4), grad_output.dtype)
+        first, lengths = parts(input_shape[axis], grad_output.shape[axis])
+        share = grad_output / asarray(beside(lengths, axis, 4), grad_output.dtype)
         windows = np.repeat(np.arange(lengths.size), lengths)
         elements = np.arange(windows.size) + np.repeat(first + lengths - lengths.cumsum(), lengths)
         shape = (*share.shape[:axis], input_shape[axis], *share.shape[axis + 1 :])
@@ -308,7 +304,7 @@ def adaptive_avg_pool2d_backward(
     return grad_output
 
 
-@op(kernel="adaptive_avg_pool1d", shape=_adaptive_avg_pool1d_shape, check=_check_floating)
+@op(kernel="adaptive_avg_pool1d", shape=_adaptive_avg_pool1d_shape, check=check_floating)
 def adaptive_avg_pool1d(xp: Any, x: Array, output_size: Sizes) -> Any:
     """The means of ``output_size`` windows that cover sequences, as in `adaptive_avg_pool2d`.
 

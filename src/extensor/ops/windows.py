@@ -116,6 +116,11 @@ def overlaps(along: Sequence[Sliding]) -> Iterator[tuple[Shape, Any, Any]]:
         yield place, (*every, *windows), (*every, *elements)
 
 
+def beside(values: Any, axis: int, ndim: int) -> Any:
+    """``values`` along ``axis`` of an array with ``ndim`` axes."""
+    return values.reshape(tuple(-1 if i == axis else 1 for i in range(ndim)))
+
+
 def counts(along: Sequence[Sliding]) -> Shape:
     """The number of windows along each axis: the shape of what is computed from them."""
     return tuple(axis.windows for axis in along)
