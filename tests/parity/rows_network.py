@@ -69,6 +69,12 @@ def _with_statistics(function: Any) -> Any:
     return theirs
 
 
+def _local(rng: Rng) -> Call:
+    x = (*_sizes(rng, 2), *_sizes(rng, int(rng.integers(1, 4))))
+    attributes = {"size": int(rng.integers(1, 6)), "alpha": 0.5, "beta": 0.75, "k": 1.5}
+    return Call([values(rng, x)], attributes)
+
+
 NORMALIZATION = [
     Row(
         "layer_norm",
@@ -91,6 +97,7 @@ NORMALIZATION = [
     ),
     Row("batch_norm", _with_statistics(F.batch_norm), _batch_norm),
     Row("instance_norm", _with_statistics(F.instance_norm), _instance_norm),
+    Row("local_response_norm", F.local_response_norm, _local),
 ]
 
 

@@ -158,21 +158,96 @@ def _pool(axes: int, **choices: tuple[Any, ...]) -> Draw:
     return draw
 
 
-def _adaptive(axes: int) -> Draw:
+def _adaptive(axes: int, **choices: tuple[Any, ...]) -> Draw:
     def draw(rng: Rng) -> Use:
+        options = {name: pick(rng, *values) for name, values in choices.items()}
         size = tuple(whole(rng, 1, 8) for _ in range(axes))
-        return Use({"output_size": _each(rng, axes, 1, 5)}, [rng.normal(size=(2, 3, *size))])
+        return Use(
+            {"output_size": _each(rng, axes, 1, 5), **options}, [rng.normal(size=(2, 3, *size))]
+        )
 
     return draw
+
+
+def _norm_pool(axes: int) -> Draw:
+    def draw(rng: Rng) -> Use:
+        options: dict[str, Any] = {
+            "norm_type": pick(rng, 1, 2, 3.0), "kernel_size": whole(rng, 1, 3),
+            "ceil_mode": flag(rng),
+        }  # fmt: skip
+        if flag(rng):
+            options["stride"] = whole(rng, 1, 3)
+        size = tuple(whole(rng, 4, 7) for _ in range(axes))
+        return Use(options, [rng.uniform(0.2, 2, (*sizes(rng, 2, 2), *size))])
+
+    return draw
+
+
+def _unpool(axes: int) -> Draw:
+    """Windows that do not overlap, so that no place comes twice."""
+
+    def draw(rng: Rng) -> Use:
+        kernel = tuple(whole(rng, 1, 3) for _ in range(axes))
+        front, size = sizes(rng, 2, 2), tuple(whole(rng, 1, 4) for _ in range(axes))
+        result = tuple(k * n for k, n in zip(kernel, size, strict=True))
+        count, places = int(np.prod(size)), int(np.prod(result))
+        lines = [rng.permutation(places)[:count] for _ in range(int(np.prod(front)))]
+        indices = np.reshape(lines, (*front, *size)).astype(np.int64)
+        return Use({"kernel_size": kernel}, [rng.normal(size=(*front, *size)), indices])
+
+    return draw
+
+
+def _windows(rng: Rng) -> tuple[dict[str, Any], tuple[int, ...], int]:
+    """Options of windows, the size of a picture and the number of its windows."""
+    kernel, dilation, padding, stride = (
+        tuple(whole(rng, low, high) for _ in range(2))
+        for low, high in ((1, 3), (1, 2), (0, 2), (1, 3))
+    )
+    size = tuple(whole(rng, 5, 7) for _ in range(2))
+    counts = [
+        (n + 2 * p - d * (k - 1) - 1) // s + 1
+        for n, k, d, p, s in zip(size, kernel, dilation, padding, stride, strict=True)
+    ]
+    options = {"kernel_size": kernel, "dilation": dilation, "padding": padding, "stride": stride}
+    return options, size, counts[0] * counts[1]
+
+
+def _unfold(rng: Rng) -> Use:
+    options, size, _ = _windows(rng)
+    return Use(options, [rng.normal(size=(*sizes(rng, 2, 2), *size))])
+
+
+def _fold(rng: Rng) -> Use:
+    options, size, windows = _windows(rng)
+    batch, channels = sizes(rng, 2, 2)
+    rows = channels * options["kernel_size"][0] * options["kernel_size"][1]
+    return Use({"output_size": size, **options}, [rng.normal(size=(batch, rows, windows))])
 
 
 WINDOWS: dict[str, Draw] = {
     "Conv1d": _convolution(1),
     "Conv2d": _convolution(2),
+    "Conv3d": _convolution(3),
     "ConvTranspose1d": _transposed(1),
     "ConvTranspose2d": _transposed(2),
-    "MaxPool1d": _pool(1, dilation=(1, 2), ceil_mode=(False, True)),
-    "MaxPool2d": _pool(2, dilation=(1, 2), ceil_mode=(False, True)),
+    "ConvTranspose3d": _transposed(3),
+    **{
+        f"MaxPool{axes}d": _pool(
+            axes, dilation=(1, 2), ceil_mode=(False, True), return_indices=(False, True)
+        )
+        for axes in (1, 2, 3)
+    },
+    "AvgPool3d": _pool(3, ceil_mode=(False, True), count_include_pad=(False, True)),
+    **{f"LPPool{axes}d": _norm_pool(axes) for axes in (1, 2, 3)},
+    **{f"MaxUnpool{axes}d": _unpool(axes) for axes in (1, 2, 3)},
+    "AdaptiveAvgPool3d": _adaptive(3),
+    **{
+        f"AdaptiveMaxPool{axes}d": _adaptive(axes, return_indices=(False, True))
+        for axes in (1, 2, 3)
+    },
+    "Unfold": _unfold,
+    "Fold": _fold,
     "AvgPool1d": _pool(1, ceil_mode=(False, True), count_include_pad=(False, True)),
     "AvgPool2d": _pool(2, ceil_mode=(False, True), count_include_pad=(False, True)),
     "AdaptiveAvgPool1d": _adaptive(1),
@@ -293,9 +368,18 @@ def _group_norm(rng: Rng) -> Use:
     return Use(options, [rng.normal(1, 2, (whole(rng, 1, 3), channels, *size))])
 
 
+def _local_norm(rng: Rng) -> Use:
+    options = {"size": whole(rng, 1, 5), "alpha": 0.5, "beta": pick(rng, 0.75, 1.0), "k": 1.5}
+    return Use(options, [rng.normal(size=(*sizes(rng, 3, 5),))])
+
+
 NORMS: dict[str, Draw] = {
     "BatchNorm1d": _running(0, 1, True),
     "BatchNorm2d": _running(2, 2, True),
+    "BatchNorm3d": _running(3, 3, True),
+    "InstanceNorm1d": _running(1, 1, False),
+    "InstanceNorm3d": _running(3, 3, False),
+    "LocalResponseNorm": _local_norm,
     "InstanceNorm2d": _running(2, 2, False),
     "LayerNorm": _layer_norm,
     "RMSNorm": _rms_norm,
@@ -428,4 +512,10 @@ SEQUENCES: dict[str, Draw] = {
 
 # Hardsigmoid is left out: its derivative there is a float32's sixth, as test_differences.py shows.
 LAYERS = {**ACTIVATIONS, **WINDOWS, **RESIZED, **NORMS, **SEQUENCES}
-LEARNING = ["PReLU", "Linear", *(n for n in WINDOWS if "Conv" in n), *NORMS, *SEQUENCES]
+LEARNING = [
+    "PReLU",
+    "Linear",
+    *(n for n in WINDOWS if "Conv" in n),
+    *(n for n in NORMS if n != "LocalResponseNorm"),
+    *SEQUENCES,
+]

@@ -118,16 +118,13 @@ FUNCTIONS = {
 }
 MODULES = {
     "BCELossWithLogits": "ex.nn.BCEWithLogitsLoss",
-    "BatchNorm3d": f"{NONE}; there are ex.nn.BatchNorm1d and ex.nn.BatchNorm2d",
     "CTCLoss": f"{NONE}; ex.Function takes a loss and its gradient of your own",
-    "Conv3d": f"{NONE}; there are ex.nn.Conv1d and ex.nn.Conv2d",
     "CosineSimilarity": _COSINE,
     "DataParallel": "the module itself: kernels use all cores already",
     "GaussianNLLLoss": "ex.mean(ex.log(var) + (mean - target) ** 2 / var) / 2",
     "Hardsigmoid2d": "ex.nn.Hardsigmoid",
     "LazyLinear": "ex.nn.Linear(in_features, out_features)",
     "LogSigmoid": "-ex.softplus(-x)",
-    "MaxPool3d": f"{NONE}; there are ex.nn.MaxPool1d and ex.nn.MaxPool2d",
     "Softmin": "ex.softmax(-x)",
     "Softmax2d": "ex.nn.Softmax(1)",
     "SyncBatchNorm": "ex.nn.BatchNorm2d",

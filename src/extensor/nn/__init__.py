@@ -10,8 +10,11 @@ from extensor.nn.activation_smooth import ELU, GELU, SELU, Mish, SiLU, Softplus,
 from extensor.nn.attention import MultiHeadAttention, MultiheadAttention
 from extensor.nn.containers import ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
 from extensor.nn.convolution import Conv1d, Conv2d, ConvTranspose1d, ConvTranspose2d
+from extensor.nn.convolution_volume import Conv3d, ConvTranspose3d
 from extensor.nn.dropout import Dropout, Dropout2d
+from extensor.nn.dropout_kinds import AlphaDropout, Dropout1d, Dropout3d, FeatureAlphaDropout
 from extensor.nn.embedding import Embedding
+from extensor.nn.folding import Fold, Unfold
 from extensor.nn.linear import Flatten, Identity, Linear
 from extensor.nn.loss import HuberLoss, KLDivLoss, L1Loss, MSELoss, SmoothL1Loss
 from extensor.nn.loss_binary import BCELoss, BCEWithLogitsLoss, FocalLoss, HingeLoss
@@ -19,7 +22,9 @@ from extensor.nn.loss_classification import CrossEntropyLoss, NLLLoss
 from extensor.nn.loss_distance import CosineEmbeddingLoss, TripletMarginLoss
 from extensor.nn.module import Module
 from extensor.nn.normalization import GroupNorm, LayerNorm, RMSNorm
-from extensor.nn.normalization_batch import BatchNorm1d, BatchNorm2d, InstanceNorm2d
+from extensor.nn.normalization_batch import BatchNorm1d, BatchNorm2d, BatchNorm3d
+from extensor.nn.normalization_instance import InstanceNorm1d, InstanceNorm2d, InstanceNorm3d
+from extensor.nn.normalization_local import LocalResponseNorm
 from extensor.nn.padding import (
     ConstantPad1d,
     ConstantPad2d,
@@ -48,9 +53,13 @@ from extensor.nn.pooling import (
     MaxPool1d,
     MaxPool2d,
 )
+from extensor.nn.pooling_adaptive import AdaptiveMaxPool1d, AdaptiveMaxPool2d, AdaptiveMaxPool3d
+from extensor.nn.pooling_power import LPPool1d, LPPool2d, LPPool3d
+from extensor.nn.pooling_volume import AdaptiveAvgPool3d, AvgPool3d, MaxPool3d
 from extensor.nn.recurrent import GRU, LSTM, RNN
 from extensor.nn.recurrent_cell import GRUCell, LSTMCell, RNNCell
 from extensor.nn.transformer import TransformerEncoderLayer
+from extensor.nn.unpooling import MaxUnpool1d, MaxUnpool2d, MaxUnpool3d
 from extensor.nn.upsampling import (
     ChannelShuffle,
     PixelShuffle,
@@ -70,12 +79,19 @@ __all__ = [
     "SELU",
     "AdaptiveAvgPool1d",
     "AdaptiveAvgPool2d",
+    "AdaptiveAvgPool3d",
+    "AdaptiveMaxPool1d",
+    "AdaptiveMaxPool2d",
+    "AdaptiveMaxPool3d",
+    "AlphaDropout",
     "AvgPool1d",
     "AvgPool2d",
+    "AvgPool3d",
     "BCELoss",
     "BCEWithLogitsLoss",
     "BatchNorm1d",
     "BatchNorm2d",
+    "BatchNorm3d",
     "ChannelShuffle",
     "CircularPad1d",
     "CircularPad2d",
@@ -85,15 +101,21 @@ __all__ = [
     "ConstantPad3d",
     "Conv1d",
     "Conv2d",
+    "Conv3d",
     "ConvTranspose1d",
     "ConvTranspose2d",
+    "ConvTranspose3d",
     "CosineEmbeddingLoss",
     "CrossEntropyLoss",
     "Dropout",
+    "Dropout1d",
     "Dropout2d",
+    "Dropout3d",
     "Embedding",
+    "FeatureAlphaDropout",
     "Flatten",
     "FocalLoss",
+    "Fold",
     "GRUCell",
     "GroupNorm",
     "Hardsigmoid",
@@ -102,17 +124,27 @@ __all__ = [
     "HingeLoss",
     "HuberLoss",
     "Identity",
+    "InstanceNorm1d",
     "InstanceNorm2d",
+    "InstanceNorm3d",
     "KLDivLoss",
     "L1Loss",
+    "LPPool1d",
+    "LPPool2d",
+    "LPPool3d",
     "LSTMCell",
     "LayerNorm",
     "LeakyReLU",
     "Linear",
+    "LocalResponseNorm",
     "LogSoftmax",
     "MSELoss",
     "MaxPool1d",
     "MaxPool2d",
+    "MaxPool3d",
+    "MaxUnpool1d",
+    "MaxUnpool2d",
+    "MaxUnpool3d",
     "Mish",
     "Module",
     "ModuleDict",
@@ -146,6 +178,7 @@ __all__ = [
     "Tanh",
     "TransformerEncoderLayer",
     "TripletMarginLoss",
+    "Unfold",
     "Upsample",
     "UpsamplingBilinear2d",
     "UpsamplingNearest2d",

@@ -22,9 +22,25 @@ __all__ = [
     "adaptive_avg_pool1d_backward",
     "adaptive_avg_pool2d",
     "adaptive_avg_pool2d_backward",
+    "adaptive_avg_pool3d",
+    "adaptive_avg_pool3d_backward",
+    "adaptive_max_pool1d",
+    "adaptive_max_pool1d_backward",
+    "adaptive_max_pool1d_with_indices",
+    "adaptive_max_pool1d_with_indices_backward",
+    "adaptive_max_pool2d",
+    "adaptive_max_pool2d_backward",
+    "adaptive_max_pool2d_with_indices",
+    "adaptive_max_pool2d_with_indices_backward",
+    "adaptive_max_pool3d",
+    "adaptive_max_pool3d_backward",
+    "adaptive_max_pool3d_with_indices",
+    "adaptive_max_pool3d_with_indices_backward",
     "add",
     "add_backward",
     "all",
+    "alpha_dropout",
+    "alpha_dropout_backward",
     "any",
     "are_shapes_broadcastable",
     "argmax",
@@ -44,6 +60,8 @@ __all__ = [
     "avg_pool1d_backward",
     "avg_pool2d",
     "avg_pool2d_backward",
+    "avg_pool3d",
+    "avg_pool3d_backward",
     "batch_norm",
     "batch_norm_backward",
     "binary_cross_entropy",
@@ -82,10 +100,14 @@ __all__ = [
     "conv2d_grad_weight_backward",
     "conv2d_grad_x",
     "conv2d_grad_x_backward",
+    "conv3d",
+    "conv3d_backward",
     "conv_transpose1d",
     "conv_transpose1d_backward",
     "conv_transpose2d",
     "conv_transpose2d_backward",
+    "conv_transpose3d",
+    "conv_transpose3d_backward",
     "cos",
     "cos_backward",
     "cosh",
@@ -104,8 +126,12 @@ __all__ = [
     "dot",
     "dot_backward",
     "dropout",
+    "dropout1d",
+    "dropout1d_backward",
     "dropout2d",
     "dropout2d_backward",
+    "dropout3d",
+    "dropout3d_backward",
     "dropout_backward",
     "einsum",
     "einsum_backward",
@@ -122,6 +148,8 @@ __all__ = [
     "expand_dims_backward",
     "expm1",
     "expm1_backward",
+    "feature_alpha_dropout",
+    "feature_alpha_dropout_backward",
     "flatten",
     "flatten_backward",
     "flip",
@@ -132,6 +160,8 @@ __all__ = [
     "floor_divide_backward",
     "focal_loss",
     "focal_loss_backward",
+    "fold",
+    "fold_backward",
     "gather",
     "gather_backward",
     "gelu",
@@ -187,6 +217,8 @@ __all__ = [
     "lift_backward",
     "linear",
     "linear_backward",
+    "local_response_norm",
+    "local_response_norm_backward",
     "log",
     "log10",
     "log10_backward",
@@ -203,6 +235,12 @@ __all__ = [
     "logical_xor",
     "logsumexp",
     "logsumexp_backward",
+    "lp_pool1d",
+    "lp_pool1d_backward",
+    "lp_pool2d",
+    "lp_pool2d_backward",
+    "lp_pool3d",
+    "lp_pool3d_backward",
     "lstm",
     "lstm_backward",
     "lstm_cell",
@@ -215,10 +253,24 @@ __all__ = [
     "max_backward",
     "max_pool1d",
     "max_pool1d_backward",
+    "max_pool1d_with_indices",
+    "max_pool1d_with_indices_backward",
     "max_pool2d",
     "max_pool2d_backward",
+    "max_pool2d_with_indices",
+    "max_pool2d_with_indices_backward",
+    "max_pool3d",
+    "max_pool3d_backward",
+    "max_pool3d_with_indices",
+    "max_pool3d_with_indices_backward",
     "max_reduce",
     "max_reduce_backward",
+    "max_unpool1d",
+    "max_unpool1d_backward",
+    "max_unpool2d",
+    "max_unpool2d_backward",
+    "max_unpool3d",
+    "max_unpool3d_backward",
     "maximum",
     "maximum_backward",
     "mean",
@@ -361,6 +413,8 @@ __all__ = [
     "triu_backward",
     "trunc",
     "trunc_backward",
+    "unfold",
+    "unfold_backward",
     "unsqueeze",
     "unsqueeze_backward",
     "var",
@@ -428,6 +482,12 @@ class conv2d_grad_x_gradients(NamedTuple):
     grad_weight: Tensor
 
 @type_check_only
+class conv3d_gradients(NamedTuple):
+    grad_x: Tensor
+    grad_weight: Tensor
+    grad_bias: Tensor
+
+@type_check_only
 class conv_transpose1d_gradients(NamedTuple):
     grad_x: Tensor
     grad_weight: Tensor
@@ -435,6 +495,12 @@ class conv_transpose1d_gradients(NamedTuple):
 
 @type_check_only
 class conv_transpose2d_gradients(NamedTuple):
+    grad_x: Tensor
+    grad_weight: Tensor
+    grad_bias: Tensor
+
+@type_check_only
+class conv_transpose3d_gradients(NamedTuple):
     grad_x: Tensor
     grad_weight: Tensor
     grad_bias: Tensor
@@ -900,6 +966,398 @@ def adaptive_avg_pool2d_backward(
         Gradient of ``x``, of its shape and dtype.
     """
 
+def adaptive_avg_pool3d(x: TensorLike, output_size: int | Sequence[int | None] | None) -> Tensor:
+    """The means of ``output_size`` windows that cover volumes, as in `adaptive_avg_pool2d`.
+
+    Parameters
+    ----------
+    x : tensor_like, (batch, channels, depth, height, width)
+        The volumes. The batch axis may be missing.
+    output_size : int or sequence of ints
+        The size of the result: a number, or one for each axis, None for an axis that stays.
+
+    Returns
+    -------
+    Tensor
+        The means, of shape ``(batch, channels, *output_size)``.
+
+    Raises
+    ------
+    ValueError
+        If ``x`` has another number of axes, or a window does not fit into it.
+
+    See Also
+    --------
+    adaptive_avg_pool3d_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``grad_output`` divided by the size of its window, to each element.
+    """
+
+def adaptive_avg_pool3d_backward(
+    grad_output: TensorLike,
+    input_shape: Sequence[int],
+    output_size: int | Sequence[int | None] | None,
+) -> Tensor:
+    """``grad_output`` divided by the size of its window, to each element of the window.
+
+    The backward pass of `adaptive_avg_pool3d`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `adaptive_avg_pool3d`, of its shape. Its dtype must be floating.
+    input_shape : sequence of ints
+        Shape of ``x``.
+    output_size : int or sequence of ints
+        The size of the result: a number, or one for each axis, None for an axis that stays.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
+def adaptive_max_pool1d(x: TensorLike, output_size: int | Sequence[int | None] | None) -> Tensor:
+    """The largest elements of ``output_size`` windows that cover sequences.
+
+    The windows are those of `adaptive_avg_pool2d`. NaN counts as largest.
+
+    Parameters
+    ----------
+    x : tensor_like, (batch, channels, length)
+        The sequences. The batch axis may be missing.
+    output_size : int or sequence of ints
+        The size of the result: a number, or one for each axis, None for an axis that stays.
+
+    Returns
+    -------
+    Tensor
+        The maxima, of shape ``(batch, channels, *output_size)``.
+
+    Raises
+    ------
+    ValueError
+        If ``x`` has another number of axes, or a window does not fit into it.
+
+    See Also
+    --------
+    adaptive_max_pool1d_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative:
+    ``grad_output`` to the largest element of its window, the first of several.
+    """
+
+def adaptive_max_pool1d_backward(
+    grad_output: TensorLike, x: TensorLike, output_size: int | Sequence[int | None] | None
+) -> Tensor:
+    """``grad_output`` to the first of the largest elements of each window.
+
+    The backward pass of `adaptive_max_pool1d`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `adaptive_max_pool1d`, of its shape. Its dtype must be floating.
+    x : tensor_like, (batch, channels, length)
+        The sequences. The batch axis may be missing.
+    output_size : int or sequence of ints
+        The size of the result: a number, or one for each axis, None for an axis that stays.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
+def adaptive_max_pool1d_with_indices(
+    x: TensorLike, output_size: int | Sequence[int | None] | None
+) -> tuple[Tensor, Tensor]:
+    """The largest elements of ``output_size`` windows, as in `adaptive_max_pool1d`, and their places.
+
+    Parameters
+    ----------
+    x : tensor_like, (batch, channels, length)
+        The sequences. The batch axis may be missing.
+    output_size : int or sequence of ints
+        The size of the result: a number, or one for each axis, None for an axis that stays.
+
+    Returns
+    -------
+    tuple of Tensor
+        The maxima, and the index of each into the flattened axes behind the channels, int64. Of
+        equal elements it is that of the first.
+
+    Raises
+    ------
+    ValueError
+        If ``x`` has another number of axes, or a window does not fit into it.
+
+    See Also
+    --------
+    adaptive_max_pool1d_with_indices_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``grad_output`` (of the maxima) to the elements at ``indices``.
+    """
+
+def adaptive_max_pool1d_with_indices_backward(
+    grad_output: TensorLike,
+    input_shape: Sequence[int],
+    indices: TensorLike,
+    output_size: int | Sequence[int | None] | None,
+) -> Tensor:
+    """Zeros of ``input_shape`` with ``grad_output`` added at ``indices``.
+
+    The backward pass of `adaptive_max_pool1d_with_indices`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the first result of `adaptive_max_pool1d_with_indices`, of its shape. Its dtype must be floating.
+    input_shape : sequence of ints
+        Shape of ``x``.
+    indices : tensor_like
+        The second result of `adaptive_max_pool1d_with_indices`.
+    output_size : int or sequence of ints
+        The size of the result: a number, or one for each axis, None for an axis that stays.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
+def adaptive_max_pool2d(x: TensorLike, output_size: int | Sequence[int | None] | None) -> Tensor:
+    """The largest elements of ``output_size`` windows that cover pictures.
+
+    The windows are those of `adaptive_avg_pool2d`. NaN counts as largest.
+
+    Parameters
+    ----------
+    x : tensor_like, (batch, channels, height, width)
+        The pictures. The batch axis may be missing.
+    output_size : int or sequence of ints
+        The size of the result: a number, or one for each axis, None for an axis that stays.
+
+    Returns
+    -------
+    Tensor
+        The maxima, of shape ``(batch, channels, *output_size)``.
+
+    Raises
+    ------
+    ValueError
+        If ``x`` has another number of axes, or a window does not fit into it.
+
+    See Also
+    --------
+    adaptive_max_pool2d_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative:
+    ``grad_output`` to the largest element of its window, the first of several.
+    """
+
+def adaptive_max_pool2d_backward(
+    grad_output: TensorLike, x: TensorLike, output_size: int | Sequence[int | None] | None
+) -> Tensor:
+    """``grad_output`` to the first of the largest elements of each window.
+
+    The backward pass of `adaptive_max_pool2d`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `adaptive_max_pool2d`, of its shape. Its dtype must be floating.
+    x : tensor_like, (batch, channels, height, width)
+        The pictures. The batch axis may be missing.
+    output_size : int or sequence of ints
+        The size of the result: a number, or one for each axis, None for an axis that stays.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
+def adaptive_max_pool2d_with_indices(
+    x: TensorLike, output_size: int | Sequence[int | None] | None
+) -> tuple[Tensor, Tensor]:
+    """The largest elements of ``output_size`` windows, as in `adaptive_max_pool2d`, and their places.
+
+    Parameters
+    ----------
+    x : tensor_like, (batch, channels, height, width)
+        The pictures. The batch axis may be missing.
+    output_size : int or sequence of ints
+        The size of the result: a number, or one for each axis, None for an axis that stays.
+
+    Returns
+    -------
+    tuple of Tensor
+        The maxima, and the index of each into the flattened axes behind the channels, int64. Of
+        equal elements it is that of the first.
+
+    Raises
+    ------
+    ValueError
+        If ``x`` has another number of axes, or a window does not fit into it.
+
+    See Also
+    --------
+    adaptive_max_pool2d_with_indices_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``grad_output`` (of the maxima) to the elements at ``indices``.
+    """
+
+def adaptive_max_pool2d_with_indices_backward(
+    grad_output: TensorLike,
+    input_shape: Sequence[int],
+    indices: TensorLike,
+    output_size: int | Sequence[int | None] | None,
+) -> Tensor:
+    """Zeros of ``input_shape`` with ``grad_output`` added at ``indices``.
+
+    The backward pass of `adaptive_max_pool2d_with_indices`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the first result of `adaptive_max_pool2d_with_indices`, of its shape. Its dtype must be floating.
+    input_shape : sequence of ints
+        Shape of ``x``.
+    indices : tensor_like
+        The second result of `adaptive_max_pool2d_with_indices`.
+    output_size : int or sequence of ints
+        The size of the result: a number, or one for each axis, None for an axis that stays.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
+def adaptive_max_pool3d(x: TensorLike, output_size: int | Sequence[int | None] | None) -> Tensor:
+    """The largest elements of ``output_size`` windows that cover volumes.
+
+    The windows are those of `adaptive_avg_pool2d`. NaN counts as largest.
+
+    Parameters
+    ----------
+    x : tensor_like, (batch, channels, depth, height, width)
+        The volumes. The batch axis may be missing.
+    output_size : int or sequence of ints
+        The size of the result: a number, or one for each axis, None for an axis that stays.
+
+    Returns
+    -------
+    Tensor
+        The maxima, of shape ``(batch, channels, *output_size)``.
+
+    Raises
+    ------
+    ValueError
+        If ``x`` has another number of axes, or a window does not fit into it.
+
+    See Also
+    --------
+    adaptive_max_pool3d_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative:
+    ``grad_output`` to the largest element of its window, the first of several.
+    """
+
+def adaptive_max_pool3d_backward(
+    grad_output: TensorLike, x: TensorLike, output_size: int | Sequence[int | None] | None
+) -> Tensor:
+    """``grad_output`` to the first of the largest elements of each window.
+
+    The backward pass of `adaptive_max_pool3d`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `adaptive_max_pool3d`, of its shape. Its dtype must be floating.
+    x : tensor_like, (batch, channels, depth, height, width)
+        The volumes. The batch axis may be missing.
+    output_size : int or sequence of ints
+        The size of the result: a number, or one for each axis, None for an axis that stays.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
+def adaptive_max_pool3d_with_indices(
+    x: TensorLike, output_size: int | Sequence[int | None] | None
+) -> tuple[Tensor, Tensor]:
+    """The largest elements of ``output_size`` windows, as in `adaptive_max_pool3d`, and their places.
+
+    Parameters
+    ----------
+    x : tensor_like, (batch, channels, depth, height, width)
+        The volumes. The batch axis may be missing.
+    output_size : int or sequence of ints
+        The size of the result: a number, or one for each axis, None for an axis that stays.
+
+    Returns
+    -------
+    tuple of Tensor
+        The maxima, and the index of each into the flattened axes behind the channels, int64. Of
+        equal elements it is that of the first.
+
+    Raises
+    ------
+    ValueError
+        If ``x`` has another number of axes, or a window does not fit into it.
+
+    See Also
+    --------
+    adaptive_max_pool3d_with_indices_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``grad_output`` (of the maxima) to the elements at ``indices``.
+    """
+
+def adaptive_max_pool3d_with_indices_backward(
+    grad_output: TensorLike,
+    input_shape: Sequence[int],
+    indices: TensorLike,
+    output_size: int | Sequence[int | None] | None,
+) -> Tensor:
+    """Zeros of ``input_shape`` with ``grad_output`` added at ``indices``.
+
+    The backward pass of `adaptive_max_pool3d_with_indices`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the first result of `adaptive_max_pool3d_with_indices`, of its shape. Its dtype must be floating.
+    input_shape : sequence of ints
+        Shape of ``x``.
+    indices : tensor_like
+        The second result of `adaptive_max_pool3d_with_indices`.
+    output_size : int or sequence of ints
+        The size of the result: a number, or one for each axis, None for an axis that stays.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
 def add(a: TensorLike, b: TensorLike) -> Tensor:
     """The sum ``a + b``.
 
@@ -980,6 +1438,67 @@ def all(x: TensorLike, axis: int | Sequence[int] | None = None, keepdims: bool =
     Notes
     -----
     The result has no gradient.
+    """
+
+def alpha_dropout(
+    x: TensorLike, p: float = 0.5, training: bool = False, generator: Generator | None = None
+) -> Tensor:
+    """Elements set to the lowest value of `selu` with probability ``p``, then all scaled and shifted.
+
+    With ``a = ((1 - p) * (1 + p * c**2))**-0.5`` for the value ``c = -1.7581`` an element becomes
+    ``a * x - a * p * c`` where it stays, else ``a * c - a * p * c``. A mean of 0 and a variance of 1
+    are kept.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+    p : float, default 0.5
+        The probability of a 0, from 0 to 1.
+    training : bool, default False
+        Whether to drop anything. If False, ``x`` is returned as it is.
+    generator : Generator, optional
+        The source of the mask, by default ``ex.random.default_generator``.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    Raises
+    ------
+    ValueError
+        If ``p`` is not in [0, 1].
+
+    See Also
+    --------
+    alpha_dropout_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``a`` where the element stayed, else 0.
+    """
+
+def alpha_dropout_backward(
+    grad_output: TensorLike, mask: TensorLike | None, p: float = 0.5
+) -> Tensor:
+    """``a * grad_output`` where ``mask`` is true, else 0.
+
+    The backward pass of `alpha_dropout`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `alpha_dropout`, of its shape. Its dtype must be floating.
+    mask : tensor_like, booleans
+        The mask of the forward: true where a value stayed. None if nothing was dropped.
+    p : float, default 0.5
+        The probability of a 0, from 0 to 1.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
     """
 
 def any(x: TensorLike, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Tensor:
@@ -1463,6 +1982,94 @@ def avg_pool2d_backward(
     ----------
     grad_output : tensor_like
         Gradient of the result of `avg_pool2d`, of its shape. Its dtype must be floating.
+    input_shape : sequence of ints
+        Shape of ``x``.
+    kernel_size : int or sequence of ints
+        The size of a window: a number, or one for each axis.
+    stride : int or sequence of ints, optional
+        The distance between neighbouring windows, by default ``kernel_size``.
+    padding : int or sequence of ints, default 0
+        The number of elements to add on each side, at most half of ``kernel_size``.
+    ceil_mode : bool, default False
+        Whether the last window may end behind the padding, instead of being dropped.
+    count_include_pad : bool, default True
+        Whether the padding counts as zeros, or not at all. What lies behind it, with
+        ``ceil_mode``, never counts.
+    divisor_override : int, optional
+        A number by which sums are divided, instead of the number of elements.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
+def avg_pool3d(
+    x: TensorLike,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    divisor_override: int | None = None,
+) -> Tensor:
+    """The mean of each window of volumes.
+
+    Parameters
+    ----------
+    x : tensor_like, (batch, channels, depth, height, width)
+        The volumes. The batch axis may be missing.
+    kernel_size : int or sequence of ints
+        The size of a window: a number, or one for each axis.
+    stride : int or sequence of ints, optional
+        The distance between neighbouring windows, by default ``kernel_size``.
+    padding : int or sequence of ints, default 0
+        The number of elements to add on each side, at most half of ``kernel_size``.
+    ceil_mode : bool, default False
+        Whether the last window may end behind the padding, instead of being dropped.
+    count_include_pad : bool, default True
+        Whether the padding counts as zeros, or not at all. What lies behind it, with
+        ``ceil_mode``, never counts.
+    divisor_override : int, optional
+        A number by which sums are divided, instead of the number of elements.
+
+    Returns
+    -------
+    Tensor
+        The means, of shape (batch, channels, depth, height, width). See `max_pool2d` for the sizes.
+
+    Raises
+    ------
+    ValueError
+        If ``x`` has another number of axes, or a window does not fit into it.
+
+    See Also
+    --------
+    avg_pool3d_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``grad_output`` divided by the number of elements that count, to each of them.
+    """
+
+def avg_pool3d_backward(
+    grad_output: TensorLike,
+    input_shape: Sequence[int],
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    divisor_override: int | None = None,
+) -> Tensor:
+    """``grad_output`` divided by the number of elements that count, to each element of the window.
+
+    The backward pass of `avg_pool3d`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `avg_pool3d`, of its shape. Its dtype must be floating.
     input_shape : sequence of ints
         Shape of ``x``.
     kernel_size : int or sequence of ints
@@ -2671,6 +3278,102 @@ def conv2d_grad_x_backward(
         - ``grad_weight``, of the shape and dtype of ``weight``.
     """
 
+def conv3d(
+    x: TensorLike,
+    weight: TensorLike,
+    bias: TensorLike | None = None,
+    stride: int | Sequence[int] = 1,
+    padding: int | Sequence[int] | Literal["same", "valid"] = 0,
+    dilation: int | Sequence[int] = 1,
+    groups: int = 1,
+) -> Tensor:
+    """The convolution (in fact cross-correlation) of volumes with ``weight``, plus ``bias``.
+
+    The formula is that of :func:`conv2d` with one axis more.
+
+    Parameters
+    ----------
+    x : tensor_like, (batch, in_channels, depth, height, width)
+        The volumes. The batch axis may be missing.
+    weight : tensor_like, (out_channels, in_channels / groups, depth, height, width)
+        The windows.
+    bias : tensor_like, (out_channels,), optional
+        Numbers to add to the channels of the result.
+    stride : int or sequence of ints, default 1
+        The distance between neighbouring windows: a number, or one for each axis.
+    padding : int or sequence of ints or {'same', 'valid'}, default 0
+        The number of zeros on each side of ``x``: a number, or one for each axis. "same" keeps the
+        size, with one zero more after than before where the number is odd; "valid" is 0.
+    dilation : int or sequence of ints, default 1
+        The distance between neighbouring elements of a window: a number, or one for each axis.
+    groups : int, default 1
+        The number of groups. Each connects its share of the input's channels with its share of the
+        output's.
+
+    Returns
+    -------
+    Tensor
+        The result, of shape (batch, out_channels, depth, height, width). An axis of ``n`` elements
+        becomes ``(n + 2 * padding - dilation * (kernel - 1) - 1) // stride + 1``.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit, ``groups`` does not divide the channels, or the padded input is
+        smaller than a window.
+
+    See Also
+    --------
+    conv3d_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: that of :func:`conv2d` with
+    the slices of a window as channels.
+    """
+
+def conv3d_backward(
+    grad_output: TensorLike,
+    x: TensorLike,
+    weight: TensorLike,
+    stride: int | Sequence[int] = 1,
+    padding: int | Sequence[int] | Literal["same", "valid"] = 0,
+    dilation: int | Sequence[int] = 1,
+    groups: int = 1,
+) -> conv3d_gradients:
+    """The gradients of ``x``, ``weight`` and ``bias``; by hand the last comes without one too.
+
+    The backward pass of `conv3d`: from the gradient of its result to that of ``x`` and ``weight`` and ``bias``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `conv3d`, of its shape. Its dtype must be floating.
+    x : tensor_like, (batch, in_channels, depth, height, width)
+        The volumes. The batch axis may be missing.
+    weight : tensor_like, (out_channels, in_channels / groups, depth, height, width)
+        The windows.
+    stride : int or sequence of ints, default 1
+        The distance between neighbouring windows: a number, or one for each axis.
+    padding : int or sequence of ints or {'same', 'valid'}, default 0
+        The number of zeros on each side of ``x``: a number, or one for each axis. "same" keeps the
+        size, with one zero more after than before where the number is odd; "valid" is 0.
+    dilation : int or sequence of ints, default 1
+        The distance between neighbouring elements of a window: a number, or one for each axis.
+    groups : int, default 1
+        The number of groups. Each connects its share of the input's channels with its share of the
+        output's.
+
+    Returns
+    -------
+    conv3d_gradients
+        Named tuple of the gradients:
+
+        - ``grad_x``, of the shape and dtype of ``x``.
+        - ``grad_weight``, of the shape and dtype of ``weight``.
+        - ``grad_bias``, of the shape and dtype of ``bias``.
+    """
+
 def conv_transpose1d(
     x: TensorLike,
     weight: TensorLike,
@@ -2866,6 +3569,106 @@ def conv_transpose2d_backward(
     Returns
     -------
     conv_transpose2d_gradients
+        Named tuple of the gradients:
+
+        - ``grad_x``, of the shape and dtype of ``x``.
+        - ``grad_weight``, of the shape and dtype of ``weight``.
+        - ``grad_bias``, of the shape and dtype of ``bias``.
+    """
+
+def conv_transpose3d(
+    x: TensorLike,
+    weight: TensorLike,
+    bias: TensorLike | None = None,
+    stride: int | Sequence[int] = 1,
+    padding: int | Sequence[int] = 0,
+    output_padding: int | Sequence[int] = 0,
+    groups: int = 1,
+    dilation: int | Sequence[int] = 1,
+) -> Tensor:
+    """The transposed convolution of volumes, as `conv_transpose2d` of pictures.
+
+    Parameters
+    ----------
+    x : tensor_like, (batch, in_channels, depth, height, width)
+        The input. The batch axis may be missing.
+    weight : tensor_like, (in_channels, out_channels / groups, depth, height, width)
+        The windows.
+    bias : tensor_like, (out_channels,), optional
+        Numbers to add to the channels of the result.
+    stride : int or sequence of ints, default 1
+        The distance between neighbouring windows: a number, or one for each axis.
+    padding : int or sequence of ints, default 0
+        The number of elements to take off each side of the result.
+    output_padding : int or sequence of ints, default 0
+        The number of elements to add to the far end of the result, where a strided convolution
+        drops elements.
+    groups : int, default 1
+        The number of groups. Each connects its share of the input's channels with its share of the
+        output's.
+    dilation : int or sequence of ints, default 1
+        The distance between neighbouring elements of a window: a number, or one for each axis.
+
+    Returns
+    -------
+    Tensor
+        The result, of shape (batch, out_channels, depth, height, width). An axis of ``n`` elements
+        becomes
+        ``(n - 1) * stride - 2 * padding + dilation * (kernel - 1) + output_padding + 1``.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit, ``groups`` does not divide the channels, or the padded input is
+        smaller than a window.
+
+    See Also
+    --------
+    conv_transpose3d_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: that of :func:`conv_transpose2d` with the slices of a window as channels.
+    """
+
+def conv_transpose3d_backward(
+    grad_output: TensorLike,
+    x: TensorLike,
+    weight: TensorLike,
+    stride: int | Sequence[int] = 1,
+    padding: int | Sequence[int] = 0,
+    output_padding: int | Sequence[int] = 0,
+    groups: int = 1,
+    dilation: int | Sequence[int] = 1,
+) -> conv_transpose3d_gradients:
+    """The gradients of ``x``, ``weight`` and ``bias``; by hand the last comes without one too.
+
+    The backward pass of `conv_transpose3d`: from the gradient of its result to that of ``x`` and ``weight`` and ``bias``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `conv_transpose3d`, of its shape. Its dtype must be floating.
+    x : tensor_like, (batch, in_channels, depth, height, width)
+        The input. The batch axis may be missing.
+    weight : tensor_like, (in_channels, out_channels / groups, depth, height, width)
+        The windows.
+    stride : int or sequence of ints, default 1
+        The distance between neighbouring windows: a number, or one for each axis.
+    padding : int or sequence of ints, default 0
+        The number of elements to take off each side of the result.
+    output_padding : int or sequence of ints, default 0
+        The number of elements to add to the far end of the result, where a strided convolution
+        drops elements.
+    groups : int, default 1
+        The number of groups. Each connects its share of the input's channels with its share of the
+        output's.
+    dilation : int or sequence of ints, default 1
+        The distance between neighbouring elements of a window: a number, or one for each axis.
+
+    Returns
+    -------
+    conv_transpose3d_gradients
         Named tuple of the gradients:
 
         - ``grad_x``, of the shape and dtype of ``x``.
@@ -3418,6 +4221,61 @@ def dropout_backward(grad_output: TensorLike, mask: TensorLike | None, p: float 
         Gradient of ``x``, of its shape and dtype.
     """
 
+def dropout1d(
+    x: TensorLike, p: float = 0.5, training: bool = True, generator: Generator | None = None
+) -> Tensor:
+    """Channels of sequences set to 0 with probability ``p``, the others divided by ``1 - p``.
+
+    Parameters
+    ----------
+    x : tensor_like, (batch, channels, length)
+        The sequences. The batch axis may be missing.
+    p : float, default 0.5
+        The probability of a 0, from 0 to 1.
+    training : bool, default True
+        Whether to drop anything. If False, ``x`` is returned as it is.
+    generator : Generator, optional
+        The source of the mask, by default ``ex.random.default_generator``.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    Raises
+    ------
+    ValueError
+        If ``p`` is not in [0, 1].
+
+    See Also
+    --------
+    dropout1d_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``1 / (1 - p)`` where the channel stayed, else 0.
+    """
+
+def dropout1d_backward(grad_output: TensorLike, mask: TensorLike | None, p: float = 0.5) -> Tensor:
+    """``grad_output / (1 - p)`` where ``mask``, a bool for each channel, is true, else 0.
+
+    The backward pass of `dropout1d`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `dropout1d`, of its shape. Its dtype must be floating.
+    mask : tensor_like, booleans
+        The mask of the forward: true where a value stayed. None if nothing was dropped.
+    p : float, default 0.5
+        The probability of a 0, from 0 to 1.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
 def dropout2d(
     x: TensorLike, p: float = 0.5, training: bool = True, generator: Generator | None = None
 ) -> Tensor:
@@ -3462,6 +4320,61 @@ def dropout2d_backward(grad_output: TensorLike, mask: TensorLike | None, p: floa
     ----------
     grad_output : tensor_like
         Gradient of the result of `dropout2d`, of its shape. Its dtype must be floating.
+    mask : tensor_like, booleans
+        The mask of the forward: true where a value stayed. None if nothing was dropped.
+    p : float, default 0.5
+        The probability of a 0, from 0 to 1.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
+def dropout3d(
+    x: TensorLike, p: float = 0.5, training: bool = True, generator: Generator | None = None
+) -> Tensor:
+    """Channels of volumes set to 0 with probability ``p``, the others divided by ``1 - p``.
+
+    Parameters
+    ----------
+    x : tensor_like, (batch, channels, depth, height, width)
+        The volumes. The batch axis may be missing.
+    p : float, default 0.5
+        The probability of a 0, from 0 to 1.
+    training : bool, default True
+        Whether to drop anything. If False, ``x`` is returned as it is.
+    generator : Generator, optional
+        The source of the mask, by default ``ex.random.default_generator``.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    Raises
+    ------
+    ValueError
+        If ``p`` is not in [0, 1].
+
+    See Also
+    --------
+    dropout3d_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``1 / (1 - p)`` where the channel stayed, else 0.
+    """
+
+def dropout3d_backward(grad_output: TensorLike, mask: TensorLike | None, p: float = 0.5) -> Tensor:
+    """``grad_output / (1 - p)`` where ``mask``, a bool for each channel, is true, else 0.
+
+    The backward pass of `dropout3d`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `dropout3d`, of its shape. Its dtype must be floating.
     mask : tensor_like, booleans
         The mask of the forward: true where a value stayed. None if nothing was dropped.
     p : float, default 0.5
@@ -3789,6 +4702,63 @@ def expm1_backward(grad_output: TensorLike, x: TensorLike) -> Tensor:
         Gradient of ``x``, of its shape and dtype.
     """
 
+def feature_alpha_dropout(
+    x: TensorLike, p: float = 0.5, training: bool = False, generator: Generator | None = None
+) -> Tensor:
+    """Channels set to the lowest value of `selu` with probability ``p``, as in `alpha_dropout`.
+
+    Parameters
+    ----------
+    x : tensor_like, (batch, channels, ...)
+        The input.
+    p : float, default 0.5
+        The probability of a 0, from 0 to 1.
+    training : bool, default False
+        Whether to drop anything. If False, ``x`` is returned as it is.
+    generator : Generator, optional
+        The source of the mask, by default ``ex.random.default_generator``.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    Raises
+    ------
+    ValueError
+        If ``p`` is not in [0, 1].
+
+    See Also
+    --------
+    feature_alpha_dropout_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``a`` where the channel stayed, else 0.
+    """
+
+def feature_alpha_dropout_backward(
+    grad_output: TensorLike, mask: TensorLike | None, p: float = 0.5
+) -> Tensor:
+    """``a * grad_output`` where ``mask``, a bool for each channel, is true, else 0.
+
+    The backward pass of `feature_alpha_dropout`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `feature_alpha_dropout`, of its shape. Its dtype must be floating.
+    mask : tensor_like, booleans
+        The mask of the forward: true where a value stayed. None if nothing was dropped.
+    p : float, default 0.5
+        The probability of a 0, from 0 to 1.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
 def flatten(x: TensorLike, start_axis: int = 0, end_axis: int = -1) -> Tensor:
     """The axes from ``start_axis`` to ``end_axis``, both included, as one.
 
@@ -4061,6 +5031,86 @@ def focal_loss_backward(
 
         - ``grad_logits``, of the shape and dtype of ``logits``.
         - ``grad_target``, of the shape and dtype of ``target``.
+    """
+
+def fold(
+    x: TensorLike,
+    output_size: int | Sequence[int],
+    kernel_size: int | Sequence[int],
+    dilation: int | Sequence[int] = 1,
+    padding: int | Sequence[int] = 0,
+    stride: int | Sequence[int] = 1,
+) -> Tensor:
+    """Columns added to pictures, each to the window that it is of: the adjoint of `unfold`.
+
+    Parameters
+    ----------
+    x : tensor_like, (batch, channels * kernel height * kernel width, windows)
+        The columns. The batch axis may be missing.
+    output_size : int or sequence of ints
+        The height and width of the pictures: a number for squares.
+    kernel_size : int or sequence of ints
+        The height and width of a window: a number for a square.
+    dilation : int or sequence of ints, default 1
+        The distance between neighbouring elements of a window: a number, or one for each axis.
+    padding : int or sequence of ints, default 0
+        The number of zeros on each side: a number, or one for each axis.
+    stride : int or sequence of ints, default 1
+        The distance between neighbouring windows: a number, or one for each axis.
+
+    Returns
+    -------
+    Tensor
+        The pictures, (batch, channels, height, width).
+
+    Raises
+    ------
+    ValueError
+        If the columns are not as many as there are windows, or not as long.
+
+    See Also
+    --------
+    fold_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``unfold`` of ``grad_output``.
+    """
+
+def fold_backward(
+    grad_output: TensorLike,
+    input_shape: Sequence[int],
+    output_size: int | Sequence[int],
+    kernel_size: int | Sequence[int],
+    dilation: int | Sequence[int] = 1,
+    padding: int | Sequence[int] = 0,
+    stride: int | Sequence[int] = 1,
+) -> Tensor:
+    """``unfold`` of ``grad_output``: each element of each window from where it was added.
+
+    The backward pass of `fold`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `fold`, of its shape. Its dtype must be floating.
+    input_shape : sequence of ints
+        Shape of ``x``.
+    output_size : int or sequence of ints
+        The height and width of the pictures: a number for squares.
+    kernel_size : int or sequence of ints
+        The height and width of a window: a number for a square.
+    dilation : int or sequence of ints, default 1
+        The distance between neighbouring elements of a window: a number, or one for each axis.
+    padding : int or sequence of ints, default 0
+        The number of zeros on each side: a number, or one for each axis.
+    stride : int or sequence of ints, default 1
+        The distance between neighbouring windows: a number, or one for each axis.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
     """
 
 def gather(x: TensorLike, indices: TensorLike, axis: int) -> Tensor:
@@ -5775,6 +6825,79 @@ def linear_backward(grad_output: TensorLike, x: TensorLike, weight: TensorLike) 
         - ``grad_bias``, of the shape and dtype of ``bias``.
     """
 
+def local_response_norm(
+    x: TensorLike, size: int, alpha: float = 0.0001, beta: float = 0.75, k: float = 1.0
+) -> Tensor:
+    """``x / (k + alpha / size * sum(x**2))**beta``, with a sum over ``size`` channels around each.
+
+    Parameters
+    ----------
+    x : tensor_like, (batch, channels, ...)
+        The input.
+    size : int
+        The number of channels in a sum; an even one has one more before than behind.
+    alpha : float, default 0.0001
+        The factor of the mean of squares.
+    beta : float, default 0.75
+        The exponent.
+    k : float, default 1.0
+        The number to which it is added.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    Raises
+    ------
+    ValueError
+        If ``x`` has fewer than 3 axes, or ``size`` is less than 1.
+
+    See Also
+    --------
+    local_response_norm_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: with the base ``s`` of the power, ``s**-beta`` and, from each channel that sees the
+    element, ``-2 * alpha * beta / size`` times the product of both elements and ``s**(-beta - 1)``.
+
+    Integers and booleans are converted to the default dtype first.
+    """
+
+def local_response_norm_backward(
+    grad_output: TensorLike,
+    x: TensorLike,
+    size: int,
+    alpha: float = 0.0001,
+    beta: float = 0.75,
+    k: float = 1.0,
+) -> Tensor:
+    """Through the numerator of each element, and through the sums that it is in.
+
+    The backward pass of `local_response_norm`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `local_response_norm`, of its shape. Its dtype must be floating.
+    x : tensor_like, (batch, channels, ...)
+        The input.
+    size : int
+        The number of channels in a sum; an even one has one more before than behind.
+    alpha : float, default 0.0001
+        The factor of the mean of squares.
+    beta : float, default 0.75
+        The exponent.
+    k : float, default 1.0
+        The number to which it is added.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
 def log(x: TensorLike) -> Tensor:
     """The natural logarithm. -inf at 0, NaN below.
 
@@ -6158,6 +7281,252 @@ def logsumexp_backward(
         The axis or axes to reduce, by default all. A negative number counts from the last axis.
     keepdims : bool, default False
         Whether to keep the reduced axes with size 1, so that the result broadcasts against ``x``.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
+def lp_pool1d(
+    x: TensorLike,
+    norm_type: float,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    ceil_mode: bool = False,
+) -> Tensor:
+    """The norm of each window of sequences, ``sum(x**p)**(1 / p)`` for ``p = norm_type``.
+
+    Where the sum is negative, the result is 0.
+
+    Parameters
+    ----------
+    x : tensor_like, (batch, channels, length)
+        The sequences. The batch axis may be missing.
+    norm_type : float
+        The exponent: 1 for sums, 2 for Euclidean norms.
+    kernel_size : int or sequence of ints
+        The size of a window: a number, or one for each axis.
+    stride : int or sequence of ints, optional
+        The distance between neighbouring windows, by default ``kernel_size``.
+    ceil_mode : bool, default False
+        Whether the last window may end behind the input, instead of being dropped. Its sum is
+        multiplied as if it were full.
+
+    Returns
+    -------
+    Tensor
+        The norms, of shape (batch, channels, length). See `max_pool2d` for the sizes.
+
+    Raises
+    ------
+    ValueError
+        If ``x`` has another number of axes, or a window does not fit into it.
+
+    See Also
+    --------
+    lp_pool1d_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``x**(p - 1) * output**(1 - p)``, 0 where
+    the output is 0.
+    """
+
+def lp_pool1d_backward(
+    grad_output: TensorLike,
+    x: TensorLike,
+    output: TensorLike,
+    norm_type: float,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    ceil_mode: bool = False,
+) -> Tensor:
+    """``grad_output * x**(p - 1) * output**(1 - p)``, summed over the windows of each element.
+
+    The backward pass of `lp_pool1d`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `lp_pool1d`, of its shape. Its dtype must be floating.
+    x : tensor_like, (batch, channels, length)
+        The sequences. The batch axis may be missing.
+    output : tensor_like
+        The result of `lp_pool1d`.
+    norm_type : float
+        The exponent: 1 for sums, 2 for Euclidean norms.
+    kernel_size : int or sequence of ints
+        The size of a window: a number, or one for each axis.
+    stride : int or sequence of ints, optional
+        The distance between neighbouring windows, by default ``kernel_size``.
+    ceil_mode : bool, default False
+        Whether the last window may end behind the input, instead of being dropped. Its sum is
+        multiplied as if it were full.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
+def lp_pool2d(
+    x: TensorLike,
+    norm_type: float,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    ceil_mode: bool = False,
+) -> Tensor:
+    """The norm of each window of pictures, ``sum(x**p)**(1 / p)`` for ``p = norm_type``.
+
+    Where the sum is negative, the result is 0.
+
+    Parameters
+    ----------
+    x : tensor_like, (batch, channels, height, width)
+        The pictures. The batch axis may be missing.
+    norm_type : float
+        The exponent: 1 for sums, 2 for Euclidean norms.
+    kernel_size : int or sequence of ints
+        The size of a window: a number, or one for each axis.
+    stride : int or sequence of ints, optional
+        The distance between neighbouring windows, by default ``kernel_size``.
+    ceil_mode : bool, default False
+        Whether the last window may end behind the input, instead of being dropped. Its sum is
+        multiplied as if it were full.
+
+    Returns
+    -------
+    Tensor
+        The norms, of shape (batch, channels, height, width). See `max_pool2d` for the sizes.
+
+    Raises
+    ------
+    ValueError
+        If ``x`` has another number of axes, or a window does not fit into it.
+
+    See Also
+    --------
+    lp_pool2d_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``x**(p - 1) * output**(1 - p)``, 0 where
+    the output is 0.
+    """
+
+def lp_pool2d_backward(
+    grad_output: TensorLike,
+    x: TensorLike,
+    output: TensorLike,
+    norm_type: float,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    ceil_mode: bool = False,
+) -> Tensor:
+    """``grad_output * x**(p - 1) * output**(1 - p)``, summed over the windows of each element.
+
+    The backward pass of `lp_pool2d`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `lp_pool2d`, of its shape. Its dtype must be floating.
+    x : tensor_like, (batch, channels, height, width)
+        The pictures. The batch axis may be missing.
+    output : tensor_like
+        The result of `lp_pool2d`.
+    norm_type : float
+        The exponent: 1 for sums, 2 for Euclidean norms.
+    kernel_size : int or sequence of ints
+        The size of a window: a number, or one for each axis.
+    stride : int or sequence of ints, optional
+        The distance between neighbouring windows, by default ``kernel_size``.
+    ceil_mode : bool, default False
+        Whether the last window may end behind the input, instead of being dropped. Its sum is
+        multiplied as if it were full.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
+def lp_pool3d(
+    x: TensorLike,
+    norm_type: float,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    ceil_mode: bool = False,
+) -> Tensor:
+    """The norm of each window of volumes, ``sum(x**p)**(1 / p)`` for ``p = norm_type``.
+
+    Where the sum is negative, the result is 0.
+
+    Parameters
+    ----------
+    x : tensor_like, (batch, channels, depth, height, width)
+        The volumes. The batch axis may be missing.
+    norm_type : float
+        The exponent: 1 for sums, 2 for Euclidean norms.
+    kernel_size : int or sequence of ints
+        The size of a window: a number, or one for each axis.
+    stride : int or sequence of ints, optional
+        The distance between neighbouring windows, by default ``kernel_size``.
+    ceil_mode : bool, default False
+        Whether the last window may end behind the input, instead of being dropped. Its sum is
+        multiplied as if it were full.
+
+    Returns
+    -------
+    Tensor
+        The norms, of shape (batch, channels, depth, height, width). See `max_pool2d` for the sizes.
+
+    Raises
+    ------
+    ValueError
+        If ``x`` has another number of axes, or a window does not fit into it.
+
+    See Also
+    --------
+    lp_pool3d_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``x**(p - 1) * output**(1 - p)``, 0 where
+    the output is 0.
+    """
+
+def lp_pool3d_backward(
+    grad_output: TensorLike,
+    x: TensorLike,
+    output: TensorLike,
+    norm_type: float,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    ceil_mode: bool = False,
+) -> Tensor:
+    """``grad_output * x**(p - 1) * output**(1 - p)``, summed over the windows of each element.
+
+    The backward pass of `lp_pool3d`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `lp_pool3d`, of its shape. Its dtype must be floating.
+    x : tensor_like, (batch, channels, depth, height, width)
+        The volumes. The batch axis may be missing.
+    output : tensor_like
+        The result of `lp_pool3d`.
+    norm_type : float
+        The exponent: 1 for sums, 2 for Euclidean norms.
+    kernel_size : int or sequence of ints
+        The size of a window: a number, or one for each axis.
+    stride : int or sequence of ints, optional
+        The distance between neighbouring windows, by default ``kernel_size``.
+    ceil_mode : bool, default False
+        Whether the last window may end behind the input, instead of being dropped. Its sum is
+        multiplied as if it were full.
 
     Returns
     -------
@@ -6554,6 +7923,90 @@ def max_pool1d_backward(
         Gradient of ``x``, of its shape and dtype.
     """
 
+def max_pool1d_with_indices(
+    x: TensorLike,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = 0,
+    dilation: int | Sequence[int] = 1,
+    ceil_mode: bool = False,
+) -> tuple[Tensor, Tensor]:
+    """The largest element of each window of sequences, as in `max_pool1d`, and its place.
+
+    Parameters
+    ----------
+    x : tensor_like, (batch, channels, length)
+        The sequences. The batch axis may be missing.
+    kernel_size : int or sequence of ints
+        The size of a window: a number, or one for each axis.
+    stride : int or sequence of ints, optional
+        The distance between neighbouring windows, by default ``kernel_size``.
+    padding : int or sequence of ints, default 0
+        The number of elements to add on each side, at most half of ``kernel_size``.
+    dilation : int or sequence of ints, default 1
+        The distance between neighbouring elements of a window.
+    ceil_mode : bool, default False
+        Whether the last window may end behind the padding, instead of being dropped.
+
+    Returns
+    -------
+    tuple of Tensor
+        The maxima, and the index of each into the flattened axes behind the channels, int64. Of
+        equal elements it is that of the first.
+
+    Raises
+    ------
+    ValueError
+        If ``x`` has another number of axes, or a window does not fit into it.
+
+    See Also
+    --------
+    max_pool1d_with_indices_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``grad_output`` (of the maxima) to the elements at ``indices``.
+    """
+
+def max_pool1d_with_indices_backward(
+    grad_output: TensorLike,
+    input_shape: Sequence[int],
+    indices: TensorLike,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = 0,
+    dilation: int | Sequence[int] = 1,
+    ceil_mode: bool = False,
+) -> Tensor:
+    """Zeros of ``input_shape`` with ``grad_output`` added at ``indices``.
+
+    The backward pass of `max_pool1d_with_indices`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the first result of `max_pool1d_with_indices`, of its shape. Its dtype must be floating.
+    input_shape : sequence of ints
+        Shape of ``x``.
+    indices : tensor_like
+        The second result of `max_pool1d_with_indices`.
+    kernel_size : int or sequence of ints
+        The size of a window: a number, or one for each axis.
+    stride : int or sequence of ints, optional
+        The distance between neighbouring windows, by default ``kernel_size``.
+    padding : int or sequence of ints, default 0
+        The number of elements to add on each side, at most half of ``kernel_size``.
+    dilation : int or sequence of ints, default 1
+        The distance between neighbouring elements of a window.
+    ceil_mode : bool, default False
+        Whether the last window may end behind the padding, instead of being dropped.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
 def max_pool2d(
     x: TensorLike,
     kernel_size: int | Sequence[int],
@@ -6639,6 +8092,257 @@ def max_pool2d_backward(
         Gradient of ``x``, of its shape and dtype.
     """
 
+def max_pool2d_with_indices(
+    x: TensorLike,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = 0,
+    dilation: int | Sequence[int] = 1,
+    ceil_mode: bool = False,
+) -> tuple[Tensor, Tensor]:
+    """The largest element of each window of pictures, as in `max_pool2d`, and its place.
+
+    Parameters
+    ----------
+    x : tensor_like, (batch, channels, height, width)
+        The pictures. The batch axis may be missing.
+    kernel_size : int or sequence of ints
+        The size of a window: a number, or one for each axis.
+    stride : int or sequence of ints, optional
+        The distance between neighbouring windows, by default ``kernel_size``.
+    padding : int or sequence of ints, default 0
+        The number of elements to add on each side, at most half of ``kernel_size``.
+    dilation : int or sequence of ints, default 1
+        The distance between neighbouring elements of a window.
+    ceil_mode : bool, default False
+        Whether the last window may end behind the padding, instead of being dropped.
+
+    Returns
+    -------
+    tuple of Tensor
+        The maxima, and the index of each into the flattened axes behind the channels, int64. Of
+        equal elements it is that of the first.
+
+    Raises
+    ------
+    ValueError
+        If ``x`` has another number of axes, or a window does not fit into it.
+
+    See Also
+    --------
+    max_pool2d_with_indices_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``grad_output`` (of the maxima) to the elements at ``indices``.
+    """
+
+def max_pool2d_with_indices_backward(
+    grad_output: TensorLike,
+    input_shape: Sequence[int],
+    indices: TensorLike,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = 0,
+    dilation: int | Sequence[int] = 1,
+    ceil_mode: bool = False,
+) -> Tensor:
+    """Zeros of ``input_shape`` with ``grad_output`` added at ``indices``.
+
+    The backward pass of `max_pool2d_with_indices`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the first result of `max_pool2d_with_indices`, of its shape. Its dtype must be floating.
+    input_shape : sequence of ints
+        Shape of ``x``.
+    indices : tensor_like
+        The second result of `max_pool2d_with_indices`.
+    kernel_size : int or sequence of ints
+        The size of a window: a number, or one for each axis.
+    stride : int or sequence of ints, optional
+        The distance between neighbouring windows, by default ``kernel_size``.
+    padding : int or sequence of ints, default 0
+        The number of elements to add on each side, at most half of ``kernel_size``.
+    dilation : int or sequence of ints, default 1
+        The distance between neighbouring elements of a window.
+    ceil_mode : bool, default False
+        Whether the last window may end behind the padding, instead of being dropped.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
+def max_pool3d(
+    x: TensorLike,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = 0,
+    dilation: int | Sequence[int] = 1,
+    ceil_mode: bool = False,
+) -> Tensor:
+    """The largest element of each window of volumes. NaN counts as largest.
+
+    Windows may begin in the ``padding`` but see no element there.
+
+    Parameters
+    ----------
+    x : tensor_like, (batch, channels, depth, height, width)
+        The volumes. The batch axis may be missing.
+    kernel_size : int or sequence of ints
+        The size of a window: a number, or one for each axis.
+    stride : int or sequence of ints, optional
+        The distance between neighbouring windows, by default ``kernel_size``.
+    padding : int or sequence of ints, default 0
+        The number of elements to add on each side, at most half of ``kernel_size``.
+    dilation : int or sequence of ints, default 1
+        The distance between neighbouring elements of a window.
+    ceil_mode : bool, default False
+        Whether the last window may end behind the padding, instead of being dropped.
+
+    Returns
+    -------
+    Tensor
+        The maxima, of shape (batch, channels, depth, height, width). See `max_pool2d` for the sizes.
+
+    Raises
+    ------
+    ValueError
+        If ``x`` has another number of axes, or a window does not fit into it.
+
+    See Also
+    --------
+    max_pool3d_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``grad_output``
+    to the largest element of its window, the first of several, slice by slice and row by row.
+    """
+
+def max_pool3d_backward(
+    grad_output: TensorLike,
+    x: TensorLike,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = 0,
+    dilation: int | Sequence[int] = 1,
+    ceil_mode: bool = False,
+) -> Tensor:
+    """``grad_output`` to the first of the largest elements of each window.
+
+    The backward pass of `max_pool3d`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `max_pool3d`, of its shape. Its dtype must be floating.
+    x : tensor_like, (batch, channels, depth, height, width)
+        The volumes. The batch axis may be missing.
+    kernel_size : int or sequence of ints
+        The size of a window: a number, or one for each axis.
+    stride : int or sequence of ints, optional
+        The distance between neighbouring windows, by default ``kernel_size``.
+    padding : int or sequence of ints, default 0
+        The number of elements to add on each side, at most half of ``kernel_size``.
+    dilation : int or sequence of ints, default 1
+        The distance between neighbouring elements of a window.
+    ceil_mode : bool, default False
+        Whether the last window may end behind the padding, instead of being dropped.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
+def max_pool3d_with_indices(
+    x: TensorLike,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = 0,
+    dilation: int | Sequence[int] = 1,
+    ceil_mode: bool = False,
+) -> tuple[Tensor, Tensor]:
+    """The largest element of each window of volumes, as in `max_pool3d`, and its place.
+
+    Parameters
+    ----------
+    x : tensor_like, (batch, channels, depth, height, width)
+        The volumes. The batch axis may be missing.
+    kernel_size : int or sequence of ints
+        The size of a window: a number, or one for each axis.
+    stride : int or sequence of ints, optional
+        The distance between neighbouring windows, by default ``kernel_size``.
+    padding : int or sequence of ints, default 0
+        The number of elements to add on each side, at most half of ``kernel_size``.
+    dilation : int or sequence of ints, default 1
+        The distance between neighbouring elements of a window.
+    ceil_mode : bool, default False
+        Whether the last window may end behind the padding, instead of being dropped.
+
+    Returns
+    -------
+    tuple of Tensor
+        The maxima, and the index of each into the flattened axes behind the channels, int64. Of
+        equal elements it is that of the first.
+
+    Raises
+    ------
+    ValueError
+        If ``x`` has another number of axes, or a window does not fit into it.
+
+    See Also
+    --------
+    max_pool3d_with_indices_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``grad_output`` (of the maxima) to the elements at ``indices``.
+    """
+
+def max_pool3d_with_indices_backward(
+    grad_output: TensorLike,
+    input_shape: Sequence[int],
+    indices: TensorLike,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = 0,
+    dilation: int | Sequence[int] = 1,
+    ceil_mode: bool = False,
+) -> Tensor:
+    """Zeros of ``input_shape`` with ``grad_output`` added at ``indices``.
+
+    The backward pass of `max_pool3d_with_indices`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the first result of `max_pool3d_with_indices`, of its shape. Its dtype must be floating.
+    input_shape : sequence of ints
+        Shape of ``x``.
+    indices : tensor_like
+        The second result of `max_pool3d_with_indices`.
+    kernel_size : int or sequence of ints
+        The size of a window: a number, or one for each axis.
+    stride : int or sequence of ints, optional
+        The distance between neighbouring windows, by default ``kernel_size``.
+    padding : int or sequence of ints, default 0
+        The number of elements to add on each side, at most half of ``kernel_size``.
+    dilation : int or sequence of ints, default 1
+        The distance between neighbouring elements of a window.
+    ceil_mode : bool, default False
+        Whether the last window may end behind the padding, instead of being dropped.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
 def max_reduce(
     x: TensorLike, axis: int | Sequence[int] | None = None, keepdims: bool = False
 ) -> Tensor:
@@ -6693,6 +8397,258 @@ def max_reduce_backward(
         The axis or axes to reduce, by default all. A negative number counts from the last axis.
     keepdims : bool, default False
         Whether to keep the reduced axes with size 1, so that the result broadcasts against ``x``.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
+def max_unpool1d(
+    x: TensorLike,
+    indices: TensorLike,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = 0,
+    output_size: int | Sequence[int] | None = None,
+) -> Tensor:
+    """Zeros with the maxima of sequences where `max_pool1d_with_indices` found them.
+
+    Where an index comes twice, the last value stays.
+
+    Parameters
+    ----------
+    x : tensor_like, (batch, channels, length)
+        The maxima. The batch axis may be missing.
+    indices : tensor_like, ints in the shape of ``x``
+        Their places in the flattened axes behind the channels of the result.
+    kernel_size : int or sequence of ints
+        The size of a window: a number, or one for each axis.
+    stride : int or sequence of ints, optional
+        The distance between neighbouring windows, by default ``kernel_size``.
+    padding : int or sequence of ints, default 0
+        The number of elements to add on each side, at most half of ``kernel_size``.
+    output_size : int or sequence of ints, optional
+        The sizes of the result, by default the least that the windows need.
+
+    Returns
+    -------
+    Tensor
+        The result. An axis of ``n`` elements becomes
+        ``(n - 1) * stride - 2 * padding + kernel_size`` or ``output_size``.
+
+    Raises
+    ------
+    ValueError
+        If an index is out of range, or ``output_size`` is a ``stride`` or more from the default.
+
+    See Also
+    --------
+    max_unpool1d_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``grad_output`` at ``indices``, 0
+    for a value that did not stay.
+    """
+
+def max_unpool1d_backward(
+    grad_output: TensorLike,
+    x_shape: Sequence[int],
+    indices: TensorLike,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = 0,
+    output_size: int | Sequence[int] | None = None,
+) -> Tensor:
+    """``grad_output`` at ``indices``, 0 for a value that did not stay.
+
+    The backward pass of `max_unpool1d`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `max_unpool1d`, of its shape. Its dtype must be floating.
+    x_shape : sequence of ints
+        Shape of ``x``.
+    indices : tensor_like, ints in the shape of ``x``
+        Their places in the flattened axes behind the channels of the result.
+    kernel_size : int or sequence of ints
+        The size of a window: a number, or one for each axis.
+    stride : int or sequence of ints, optional
+        The distance between neighbouring windows, by default ``kernel_size``.
+    padding : int or sequence of ints, default 0
+        The number of elements to add on each side, at most half of ``kernel_size``.
+    output_size : int or sequence of ints, optional
+        The sizes of the result, by default the least that the windows need.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
+def max_unpool2d(
+    x: TensorLike,
+    indices: TensorLike,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = 0,
+    output_size: int | Sequence[int] | None = None,
+) -> Tensor:
+    """Zeros with the maxima of pictures where `max_pool2d_with_indices` found them.
+
+    Where an index comes twice, the last value stays.
+
+    Parameters
+    ----------
+    x : tensor_like, (batch, channels, height, width)
+        The maxima. The batch axis may be missing.
+    indices : tensor_like, ints in the shape of ``x``
+        Their places in the flattened axes behind the channels of the result.
+    kernel_size : int or sequence of ints
+        The size of a window: a number, or one for each axis.
+    stride : int or sequence of ints, optional
+        The distance between neighbouring windows, by default ``kernel_size``.
+    padding : int or sequence of ints, default 0
+        The number of elements to add on each side, at most half of ``kernel_size``.
+    output_size : int or sequence of ints, optional
+        The sizes of the result, by default the least that the windows need.
+
+    Returns
+    -------
+    Tensor
+        The result. An axis of ``n`` elements becomes
+        ``(n - 1) * stride - 2 * padding + kernel_size`` or ``output_size``.
+
+    Raises
+    ------
+    ValueError
+        If an index is out of range, or ``output_size`` is a ``stride`` or more from the default.
+
+    See Also
+    --------
+    max_unpool2d_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``grad_output`` at ``indices``, 0
+    for a value that did not stay.
+    """
+
+def max_unpool2d_backward(
+    grad_output: TensorLike,
+    x_shape: Sequence[int],
+    indices: TensorLike,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = 0,
+    output_size: int | Sequence[int] | None = None,
+) -> Tensor:
+    """``grad_output`` at ``indices``, 0 for a value that did not stay.
+
+    The backward pass of `max_unpool2d`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `max_unpool2d`, of its shape. Its dtype must be floating.
+    x_shape : sequence of ints
+        Shape of ``x``.
+    indices : tensor_like, ints in the shape of ``x``
+        Their places in the flattened axes behind the channels of the result.
+    kernel_size : int or sequence of ints
+        The size of a window: a number, or one for each axis.
+    stride : int or sequence of ints, optional
+        The distance between neighbouring windows, by default ``kernel_size``.
+    padding : int or sequence of ints, default 0
+        The number of elements to add on each side, at most half of ``kernel_size``.
+    output_size : int or sequence of ints, optional
+        The sizes of the result, by default the least that the windows need.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
+def max_unpool3d(
+    x: TensorLike,
+    indices: TensorLike,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = 0,
+    output_size: int | Sequence[int] | None = None,
+) -> Tensor:
+    """Zeros with the maxima of volumes where `max_pool3d_with_indices` found them.
+
+    Where an index comes twice, the last value stays.
+
+    Parameters
+    ----------
+    x : tensor_like, (batch, channels, depth, height, width)
+        The maxima. The batch axis may be missing.
+    indices : tensor_like, ints in the shape of ``x``
+        Their places in the flattened axes behind the channels of the result.
+    kernel_size : int or sequence of ints
+        The size of a window: a number, or one for each axis.
+    stride : int or sequence of ints, optional
+        The distance between neighbouring windows, by default ``kernel_size``.
+    padding : int or sequence of ints, default 0
+        The number of elements to add on each side, at most half of ``kernel_size``.
+    output_size : int or sequence of ints, optional
+        The sizes of the result, by default the least that the windows need.
+
+    Returns
+    -------
+    Tensor
+        The result. An axis of ``n`` elements becomes
+        ``(n - 1) * stride - 2 * padding + kernel_size`` or ``output_size``.
+
+    Raises
+    ------
+    ValueError
+        If an index is out of range, or ``output_size`` is a ``stride`` or more from the default.
+
+    See Also
+    --------
+    max_unpool3d_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``grad_output`` at ``indices``, 0
+    for a value that did not stay.
+    """
+
+def max_unpool3d_backward(
+    grad_output: TensorLike,
+    x_shape: Sequence[int],
+    indices: TensorLike,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = 0,
+    output_size: int | Sequence[int] | None = None,
+) -> Tensor:
+    """``grad_output`` at ``indices``, 0 for a value that did not stay.
+
+    The backward pass of `max_unpool3d`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `max_unpool3d`, of its shape. Its dtype must be floating.
+    x_shape : sequence of ints
+        Shape of ``x``.
+    indices : tensor_like, ints in the shape of ``x``
+        Their places in the flattened axes behind the channels of the result.
+    kernel_size : int or sequence of ints
+        The size of a window: a number, or one for each axis.
+    stride : int or sequence of ints, optional
+        The distance between neighbouring windows, by default ``kernel_size``.
+    padding : int or sequence of ints, default 0
+        The number of elements to add on each side, at most half of ``kernel_size``.
+    output_size : int or sequence of ints, optional
+        The sizes of the result, by default the least that the windows need.
 
     Returns
     -------
@@ -10445,6 +12401,80 @@ def trunc_backward(grad_output: TensorLike) -> Tensor:
     ----------
     grad_output : tensor_like
         Gradient of the result of `trunc`, of its shape. Its dtype must be floating.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
+def unfold(
+    x: TensorLike,
+    kernel_size: int | Sequence[int],
+    dilation: int | Sequence[int] = 1,
+    padding: int | Sequence[int] = 0,
+    stride: int | Sequence[int] = 1,
+) -> Tensor:
+    """The windows of pictures as columns, row by row, 0 in the padding.
+
+    Parameters
+    ----------
+    x : tensor_like, (batch, channels, height, width)
+        The pictures. The batch axis may be missing.
+    kernel_size : int or sequence of ints
+        The height and width of a window: a number for a square.
+    dilation : int or sequence of ints, default 1
+        The distance between neighbouring elements of a window: a number, or one for each axis.
+    padding : int or sequence of ints, default 0
+        The number of zeros on each side: a number, or one for each axis.
+    stride : int or sequence of ints, default 1
+        The distance between neighbouring windows: a number, or one for each axis.
+
+    Returns
+    -------
+    Tensor
+        The columns, (batch, channels * kernel height * kernel width, windows).
+
+    Raises
+    ------
+    ValueError
+        If ``x`` has another number of axes, or a window does not fit into it.
+
+    See Also
+    --------
+    unfold_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``fold`` of ``grad_output``.
+    """
+
+def unfold_backward(
+    grad_output: TensorLike,
+    input_shape: Sequence[int],
+    kernel_size: int | Sequence[int],
+    dilation: int | Sequence[int] = 1,
+    padding: int | Sequence[int] = 0,
+    stride: int | Sequence[int] = 1,
+) -> Tensor:
+    """``fold`` of ``grad_output``: each element of each window added to where it came from.
+
+    The backward pass of `unfold`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `unfold`, of its shape. Its dtype must be floating.
+    input_shape : sequence of ints
+        Shape of ``x``.
+    kernel_size : int or sequence of ints
+        The height and width of a window: a number for a square.
+    dilation : int or sequence of ints, default 1
+        The distance between neighbouring elements of a window: a number, or one for each axis.
+    padding : int or sequence of ints, default 0
+        The number of zeros on each side: a number, or one for each axis.
+    stride : int or sequence of ints, default 1
+        The distance between neighbouring windows: a number, or one for each axis.
 
     Returns
     -------

@@ -26,6 +26,7 @@ from extensor.ops.windows import (
     as_batch,
     beside,
     counts,
+    for_axes,
     in_plane,
     ints,
     of_one,
@@ -41,20 +42,20 @@ def check_floating(name: str, x: Any, *_: Any) -> None:
         raise type_error(name, "x must be floating (x.astype makes it so)", x_dtype=str(x.dtype))
 
 
-def _undilated(kernel_size: Any, stride: Any, padding: Any, ceil_mode: Any, *_: Any) -> Any:
+def undilated(kernel_size: Any, stride: Any, padding: Any, ceil_mode: Any, *_: Any) -> Any:
     return kernel_size, stride, padding, 1, ceil_mode
 
 
 def _avg_pool2d_shape(name: str, shapes: Shapes, *how: Any) -> Shape:
-    _check_divisor(name, how[-1])
-    return pooled(name, 2, shapes, *_undilated(*how))
+    check_divisor(name, how[-1])
+    return pooled(name, 2, shapes, *undilated(*how))
 
 
 def _avg_pool1d_shape(name: str, shapes: Shapes, *how: Any) -> Shape:
-    return pooled(name, 1, shapes, *_undilated(*how))
+    return pooled(name, 1, shapes, *undilated(*how))
 
 
-def _check_divisor(name: str, divisor_override: Any) -> None:
+def check_divisor(name: str, divisor_override: Any) -> None:
     if divisor_override is not None:
         wanted = "divisor_override must be None or an int other than 0"
         if not isinstance(divisor_override, int) or isinstance(divisor_override, bool):
@@ -63,7 +64,7 @@ def _check_divisor(name: str, divisor_override: Any) -> None:
             raise value_error(name, wanted, divisor_override=divisor_override)
 
 
-def _areas(along: list[Sliding], count_include_pad: bool, divisor: int | None = None) -> Any:
+def areas(along: list[Sliding], count_include_pad: bool, divisor: int | None = None) -> Any:
     """How many elements each window has: in the input and, if they count, in the padding."""
     if divisor is not None:
         return np.full(counts(along), divisor)
@@ -80,7 +81,7 @@ def _averages(xp: Any, x: Any, along: list[Sliding], *counted: Any) -> Any:
     total = xp.zeros((*x.shape[:2], *counts(along)), dtype=x.dtype)
     for _, windows, elements in overlaps(along):
         total = set_at(total, windows, total[windows] + x[elements])
-    return total / xp.asarray(_areas(along, *counted), dtype=x.dtype)
+    return total / xp.asarray(areas(along, *counted), dtype=x.dtype)
 
 
 @op(kernel="avg_pool2d", shape=_avg_pool2d_shape, check=check_floating)
@@ -123,7 +124,7 @@ def avg_pool2d(
     if x.ndim == 3:
         how = (kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
         return of_one(avg_pool2d.op, x, (), how)
-    windows = _undilated(kernel_size, stride, padding, ceil_mode)
+    windows = undilated(kernel_size, stride, padding, ceil_mode)
     along = sliding("avg_pool2d", x.shape[2:], *windows)
     return _averages(xp, x, along, count_include_pad, divisor_override)
 
@@ -143,10 +144,10 @@ def avg_pool2d_backward(
     if len(input_shape) == 3:
         how = (kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
         return squeeze(avg_pool2d_backward(unsqueeze(grad_output, 0), (1, *input_shape), *how), 0)
-    windows = _undilated(kernel_size, stride, padding, ceil_mode)
+    windows = undilated(kernel_size, stride, padding, ceil_mode)
     along = sliding("avg_pool2d_backward", input_shape[2:], *windows)
-    areas = _areas(along, count_include_pad, divisor_override)
-    share = grad_output / asarray(areas, grad_output.dtype)
+    divisors = areas(along, count_include_pad, divisor_override)
+    share = grad_output / asarray(divisors, grad_output.dtype)
     nothing = zeros(input_shape, grad_output.dtype)
     return spread(nothing, along, lambda windows, _: share[windows])
 
@@ -188,7 +189,7 @@ def avg_pool1d(
     if x.ndim == 2:
         how = (kernel_size, stride, padding, ceil_mode, count_include_pad)
         return of_one(avg_pool1d.op, x, (), how)
-    windows = _undilated(kernel_size, stride, padding, ceil_mode)
+    windows = undilated(kernel_size, stride, padding, ceil_mode)
     return _averages(xp, x, sliding("avg_pool1d", x.shape[2:], *windows), count_include_pad)
 
 
@@ -209,7 +210,7 @@ def avg_pool1d_backward(
     return squeeze(avg_pool2d_backward(gradient, shape, *how, ceil_mode, count_include_pad), -2)
 
 
-def _output_size(name: str, output_size: Any, size: Shape) -> Shape:
+def output_sizes(name: str, output_size: Any, size: Shape) -> Shape:
     """The number of windows along each axis; None leaves an axis as it is."""
     if output_size is None:
         return size
@@ -219,20 +220,12 @@ def _output_size(name: str, output_size: Any, size: Shape) -> Shape:
     return ints(name, "output_size", output_size, len(size))
 
 
-def _adaptive_shape(name: str, axes: int, shapes: Shapes, output_size: Any) -> Shape:
+def adaptive_shape(name: str, axes: int, shapes: Shapes, output_size: Any) -> Shape:
     x, alone = as_batch(name, shapes["x"], axes)
     if 0 in x[2:]:
         got = tuple(shapes["x"])
         raise value_error(name, "x must have elements along the axes to pool", x_shape=got)
-    return target(name, (*x[alone:2], *_output_size(name, output_size, x[2:])), "the result")
-
-
-def _adaptive_avg_pool2d_shape(name: str, shapes: Shapes, output_size: Any) -> Shape:
-    return _adaptive_shape(name, 2, shapes, output_size)
-
-
-def _adaptive_avg_pool1d_shape(name: str, shapes: Shapes, output_size: Any) -> Shape:
-    return _adaptive_shape(name, 1, shapes, output_size)
+    return target(name, (*x[alone:2], *output_sizes(name, output_size, x[2:])), "the result")
 
 
 def parts(size: int, windows: int) -> tuple[Any, Any]:
@@ -256,7 +249,7 @@ def _adapt(xp: Any, x: Any, sizes: Shape) -> Any:
     return x
 
 
-@op(kernel="adaptive_avg_pool2d", shape=_adaptive_avg_pool2d_shape, check=check_floating)
+@op(kernel="adaptive_avg_pool2d", shape=for_axes(2, adaptive_shape), check=check_floating)
 def adaptive_avg_pool2d(xp: Any, x: Array, output_size: Sizes) -> Any:
     """The means of ``output_size`` windows that cover pictures.
 
@@ -283,7 +276,7 @@ def adaptive_avg_pool2d(xp: Any, x: Array, output_size: Sizes) -> Any:
     """
     if x.ndim == 3:
         return of_one(adaptive_avg_pool2d.op, x, (), (output_size,))
-    return _adapt(xp, x, _output_size("adaptive_avg_pool2d", output_size, x.shape[2:]))
+    return _adapt(xp, x, output_sizes("adaptive_avg_pool2d", output_size, x.shape[2:]))
 
 
 @adaptive_avg_pool2d.backward(kernel="adaptive_avg_pool2d_backward")
@@ -304,7 +297,7 @@ def adaptive_avg_pool2d_backward(
     return grad_output
 
 
-@op(kernel="adaptive_avg_pool1d", shape=_adaptive_avg_pool1d_shape, check=check_floating)
+@op(kernel="adaptive_avg_pool1d", shape=for_axes(1, adaptive_shape), check=check_floating)
 def adaptive_avg_pool1d(xp: Any, x: Array, output_size: Sizes) -> Any:
     """The means of ``output_size`` windows that cover sequences, as in `adaptive_avg_pool2d`.
 
@@ -330,7 +323,7 @@ def adaptive_avg_pool1d(xp: Any, x: Array, output_size: Sizes) -> Any:
     """
     if x.ndim == 2:
         return of_one(adaptive_avg_pool1d.op, x, (), (output_size,))
-    return _adapt(xp, x, _output_size("adaptive_avg_pool1d", output_size, x.shape[2:]))
+    return _adapt(xp, x, output_sizes("adaptive_avg_pool1d", output_size, x.shape[2:]))
 
 
 @adaptive_avg_pool1d.backward()
@@ -339,6 +332,6 @@ def adaptive_avg_pool1d_backward(
 ) -> Tensor:
     """``grad_output`` divided by the size of its window, to each element of the window."""
     *front, length = input_shape
-    windows = _output_size("adaptive_avg_pool1d_backward", output_size, (length,))
+    windows = output_sizes("adaptive_avg_pool1d_backward", output_size, (length,))
     gradient, shape = unsqueeze(grad_output, -2), (*front, 1, length)
     return squeeze(adaptive_avg_pool2d_backward(gradient, shape, (1, *windows)), -2)
