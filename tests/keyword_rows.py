@@ -282,6 +282,24 @@ MODULES = [
     _module(
         nn.Embedding, {"num_embeddings": 4, "embedding_dim": 3}, CLASSES, padding_idx=1, **DTYPE
     ),
+    _module(
+        nn.EmbeddingBag,
+        {"num_embeddings": 4, "embedding_dim": 3},
+        CLASSES,
+        np.array([0, 2]),
+        mode="max",
+        include_last_offset=Refused(True),
+        padding_idx=1,
+        **DTYPE,
+    ),
+    _module(
+        nn.Bilinear,
+        {"in1_features": 4, "in2_features": 4, "out_features": 3},
+        VECTORS,
+        VECTORS[:, ::-1].copy(),
+        bias=False,
+        **DTYPE,
+    ),
     _module(nn.Flatten, {}, IMAGE, start_dim=2, end_dim=2),
     _module(nn.GELU, {}, VECTORS, approximate="tanh"),
     _module(nn.GLU, {}, IMAGE[:, :, :4, :8], dim=1),
@@ -697,6 +715,16 @@ OPS = [
         ex.conv2d,
         {"x": IMAGE, "weight": IMAGE[:, :2, :3, :3], "groups": 2},
         groups={"weight": IMAGE[:, :, :3, :3], "groups": 1},
+    ),
+    _values(
+        ex.embedding_bag,
+        {"indices": CLASSES, "weight": VECTORS, "offsets": [0, 2, 5]},
+        include_last_offset=True,
+    ),
+    _values(
+        ex.affine_grid,
+        {"theta": VECTORS[None, :2, :3], "size": (1, 1, 3, 3)},
+        size=(1, 1, 4, 4),
     ),
     _values(
         ex.conv3d,

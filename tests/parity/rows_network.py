@@ -108,7 +108,15 @@ def _embedding(rng: Rng) -> Call:
     return Call([np.asarray(indices), values(rng, (rows, features))], {"padding_idx": padding})
 
 
+def _bilinear(rng: Rng) -> Call:
+    front, (first, second, out) = _sizes(rng, int(rng.integers(1, 3))), _sizes(rng, 3)
+    inputs = [values(rng, (*front, first)), values(rng, (*front, second))]
+    more = [values(rng, (out, first, second)), values(rng, (out,))][: int(rng.integers(1, 3))]
+    return Call([*inputs, *more])
+
+
 LOOKUP = [
+    Row("bilinear", F.bilinear, _bilinear),
     Row(
         "embedding",
         lambda indices, weight, padding_idx: F.embedding(indices, weight, padding_idx),

@@ -306,6 +306,12 @@ def _shuffled(name: str, square: bool, channels: bool) -> Draw:
     return draw
 
 
+def _unflatten(rng: Rng) -> Use:
+    a, b, dim = whole(rng, 1, 3), whole(rng, 1, 3), pick(rng, 1, -1)
+    x = rng.normal(size=(2, a * b, 3) if dim == 1 else (2, 3, a * b))
+    return Use({"dim": dim, "unflattened_size": (a, pick(rng, -1, b))}, [x])
+
+
 RESIZED: dict[str, Draw] = {
     **{
         f"{kind}Pad{axes}d": _pad(axes, kind)
@@ -317,6 +323,7 @@ RESIZED: dict[str, Draw] = {
     "UpsamplingBilinear2d": _upsampling,
     "PixelShuffle": _shuffled("upscale_factor", True, True),
     "PixelUnshuffle": _shuffled("downscale_factor", True, False),
+    "Unflatten": _unflatten,
     "ChannelShuffle": _shuffled("groups", False, True),
 }
 
@@ -393,6 +400,30 @@ def _embedding(rng: Rng) -> Use:
     if flag(rng):
         options["padding_idx"] = whole(rng, -count, count - 1)
     return Use(options, [rng.integers(0, count, sizes(rng, 0, 3))])
+
+
+def _embedding_bag(rng: Rng) -> Use:
+    count, mode = whole(rng, 2, 6), pick(rng, "sum", "mean", "max")
+    options = {"num_embeddings": count, "embedding_dim": whole(rng, 1, 4), "mode": mode}
+    if flag(rng):
+        options["padding_idx"] = whole(rng, -count, count - 1)
+    inputs = [rng.integers(0, count, sizes(rng, 2, 2))]
+    if mode == "sum" and flag(rng):
+        return Use(options, inputs, {"per_sample_weights": rng.normal(size=inputs[0].shape)})
+    if flag(rng):
+        options["include_last_offset"] = flag(rng)
+        starts = sorted(int(n) for n in rng.integers(0, 7, 3))
+        last = [6] if options["include_last_offset"] else []
+        inputs = [rng.integers(0, count, 6), np.array([0, *starts, *last])]
+    return Use(options, inputs)
+
+
+def _bilinear(rng: Rng) -> Use:
+    first, second = whole(rng, 1, 4), whole(rng, 1, 4)
+    options = {"in1_features": first, "in2_features": second, "out_features": whole(rng, 1, 3)}
+    front = sizes(rng, 1, 3)
+    inputs = [rng.normal(size=(*front, n)) for n in (first, second)]
+    return Use({**options, "bias": flag(rng)}, inputs)
 
 
 def _masks(rng: Rng, batch: int | None, heads: int, length: int, keys: int) -> dict[str, Any]:
@@ -500,6 +531,8 @@ def _cell(gates: int) -> Draw:
 
 SEQUENCES: dict[str, Draw] = {
     "Embedding": _embedding,
+    "EmbeddingBag": _embedding_bag,
+    "Bilinear": _bilinear,
     "MultiheadAttention": _attention,
     "TransformerEncoderLayer": _encoder_layer,
     "RNN": _recurrent(1),

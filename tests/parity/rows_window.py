@@ -267,7 +267,29 @@ def _shuffled(name: str, times: int, spread: int) -> Draw:
     return draw
 
 
+def _sampled(rng: Rng) -> Call:
+    axes = int(rng.integers(2, 4))
+    modes = ["bilinear", "nearest", "bicubic"] if axes == 2 else ["bilinear", "nearest"]
+    batch, channels, *sizes = (int(n) for n in rng.integers(1, 5, axes + 2))
+    grid = (batch, *(int(n) for n in rng.integers(1, 5, axes)), axes)
+    attributes = {
+        "mode": str(rng.choice(modes)), "align_corners": flag(rng),
+        "padding_mode": str(rng.choice(["zeros", "border", "reflection"])),
+    }  # fmt: skip
+    return Call([values(rng, (batch, channels, *sizes)), values(rng, grid)], attributes)
+
+
+def _affine(rng: Rng) -> Call:
+    axes = int(rng.integers(2, 4))
+    size = tuple(int(n) for n in rng.integers(2, 5, axes + 2))
+    return Call(
+        [values(rng, (size[0], axes, axes + 1))], {"size": size, "align_corners": flag(rng)}
+    )
+
+
 WINDOWS = [
+    Row("grid_sample", F.grid_sample, _sampled),
+    Row("affine_grid", F.affine_grid, _affine),
     Row("conv1d", _quiet(F.conv1d), _convolution(1)),
     Row("conv2d", _quiet(F.conv2d), _convolution(2)),
     Row("conv3d", _quiet(F.conv3d), _convolution(3)),

@@ -24,6 +24,9 @@ NEEDED: dict[str, tuple[Any, ...]] = {
         for axes in (1, 2, 3)
     },
     "Unfold": (2,),
+    "Unflatten": (1, (2, -1)),
+    "Bilinear": (2, 3, 4),
+    "EmbeddingBag": (2, 4),
     "Fold": (4, 2),
     **{
         f"{kind}Pad{axes}d": (1, 2.0) if kind == "Constant" else (1,)

@@ -303,6 +303,12 @@ MODULES: dict[str, Example] = {
     "Embedding": _module(
         (5, 3, 1), lambda rng: (whole(rng, 5, 2, 3),), dtype="float32"
     ),
+    "EmbeddingBag": _module(
+        (5, 3), lambda rng: (whole(rng, 5, 6), np.array([0, 2, 2])), mode="max",
+        include_last_offset=False, padding_idx=1, dtype="float32",
+    ),
+    "Bilinear": _module((4, 4, 3, True), _pairs, dtype="float32"),
+    "Unflatten": _module((1, (2, -1)), _images),
     "Dropout": _module((0.3, False)),
     "Dropout1d": _module((0.3, False), _lines),
     "Dropout2d": _module((0.3, False), _images),

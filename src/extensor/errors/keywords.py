@@ -40,7 +40,7 @@ FUNCTIONS: dict[str, Accepted] = {
     **dict.fromkeys("mse_loss l1_loss".split(), _DISTANCE),
     "huber_loss": {"weight": NOTHING},
     **dict.fromkeys("softmax log_softmax".split(), _SOFT),
-    "embedding": LOOKED_UP,
+    **dict.fromkeys(("embedding", "embedding_bag"), LOOKED_UP),
     **{
         f"{kind}pool{axes}d_with_indices": {"return_indices": (False, True)}
         for kind in ("max_", "adaptive_max_")

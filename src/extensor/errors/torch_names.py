@@ -132,7 +132,6 @@ MODULES = {
         f"{NONE}; ex.nn.MultiheadAttention, ex.nn.LayerNorm and ex.nn.Linear are what it is made of"
     ),
     "TransformerEncoder": "ex.nn.Sequential of ex.nn.TransformerEncoderLayer",
-    "Unflatten": "x.reshape(shape)",
     "functional": "the functions of ex itself, such as ex.relu",
     "utils": "ex.optim.clip_grad_norm and ex.optim.clip_grad_value",
     "Buffer": "self.register_buffer(name, tensor)",

@@ -8,14 +8,16 @@ from extensor.nn.activation import GLU, LeakyReLU, LogSoftmax, PReLU, ReLU, Sigm
 from extensor.nn.activation_hard import Hardsigmoid, Hardswish, Hardtanh, ReLU6
 from extensor.nn.activation_smooth import ELU, GELU, SELU, Mish, SiLU, Softplus, Softsign
 from extensor.nn.attention import MultiHeadAttention, MultiheadAttention
+from extensor.nn.bilinear import Bilinear
 from extensor.nn.containers import ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
 from extensor.nn.convolution import Conv1d, Conv2d, ConvTranspose1d, ConvTranspose2d
 from extensor.nn.convolution_volume import Conv3d, ConvTranspose3d
 from extensor.nn.dropout import Dropout, Dropout2d
 from extensor.nn.dropout_kinds import AlphaDropout, Dropout1d, Dropout3d, FeatureAlphaDropout
 from extensor.nn.embedding import Embedding
+from extensor.nn.embedding_bag import EmbeddingBag
 from extensor.nn.folding import Fold, Unfold
-from extensor.nn.linear import Flatten, Identity, Linear
+from extensor.nn.linear import Flatten, Identity, Linear, Unflatten
 from extensor.nn.loss import HuberLoss, KLDivLoss, L1Loss, MSELoss, SmoothL1Loss
 from extensor.nn.loss_binary import BCELoss, BCEWithLogitsLoss, FocalLoss, HingeLoss
 from extensor.nn.loss_classification import CrossEntropyLoss, NLLLoss
@@ -92,6 +94,7 @@ __all__ = [
     "BatchNorm1d",
     "BatchNorm2d",
     "BatchNorm3d",
+    "Bilinear",
     "ChannelShuffle",
     "CircularPad1d",
     "CircularPad2d",
@@ -112,6 +115,7 @@ __all__ = [
     "Dropout2d",
     "Dropout3d",
     "Embedding",
+    "EmbeddingBag",
     "FeatureAlphaDropout",
     "Flatten",
     "FocalLoss",
@@ -178,6 +182,7 @@ __all__ = [
     "Tanh",
     "TransformerEncoderLayer",
     "TripletMarginLoss",
+    "Unflatten",
     "Unfold",
     "Upsample",
     "UpsamplingBilinear2d",

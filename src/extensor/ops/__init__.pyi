@@ -38,6 +38,8 @@ __all__ = [
     "adaptive_max_pool3d_with_indices_backward",
     "add",
     "add_backward",
+    "affine_grid",
+    "affine_grid_backward",
     "all",
     "alpha_dropout",
     "alpha_dropout_backward",
@@ -64,6 +66,8 @@ __all__ = [
     "avg_pool3d_backward",
     "batch_norm",
     "batch_norm_backward",
+    "bilinear",
+    "bilinear_backward",
     "binary_cross_entropy",
     "binary_cross_entropy_backward",
     "binary_cross_entropy_with_logits",
@@ -139,6 +143,8 @@ __all__ = [
     "elu_backward",
     "embedding",
     "embedding_backward",
+    "embedding_bag",
+    "embedding_bag_backward",
     "equal",
     "erf",
     "erf_backward",
@@ -172,6 +178,8 @@ __all__ = [
     "glu_backward",
     "greater",
     "greater_equal",
+    "grid_sample",
+    "grid_sample_backward",
     "group_norm",
     "group_norm_backward",
     "gru",
@@ -440,6 +448,13 @@ class batch_norm_gradients(NamedTuple):
     grad_bias: Tensor
 
 @type_check_only
+class bilinear_gradients(NamedTuple):
+    grad_x1: Tensor
+    grad_x2: Tensor
+    grad_weight: Tensor
+    grad_bias: Tensor
+
+@type_check_only
 class binary_cross_entropy_gradients(NamedTuple):
     grad_prediction: Tensor
     grad_target: Tensor
@@ -526,6 +541,11 @@ class dot_gradients(NamedTuple):
     grad_b: Tensor
 
 @type_check_only
+class embedding_bag_gradients(NamedTuple):
+    grad_weight: Tensor
+    grad_per_sample_weights: Tensor
+
+@type_check_only
 class floor_divide_gradients(NamedTuple):
     grad_a: Tensor
     grad_b: Tensor
@@ -534,6 +554,11 @@ class floor_divide_gradients(NamedTuple):
 class focal_loss_gradients(NamedTuple):
     grad_logits: Tensor
     grad_target: Tensor
+
+@type_check_only
+class grid_sample_gradients(NamedTuple):
+    grad_x: Tensor
+    grad_grid: Tensor
 
 @type_check_only
 class group_norm_gradients(NamedTuple):
@@ -1412,6 +1437,70 @@ def add_backward(
         - ``grad_b``, of the shape and dtype of ``b``.
     """
 
+def affine_grid(
+    theta: TensorLike, size: Sequence[int], align_corners: bool | None = None
+) -> Tensor:
+    """The places at which affine maps read pictures, for `grid_sample`.
+
+    Parameters
+    ----------
+    theta : tensor_like, (batch, 2, 3)
+        The matrices, or (batch, 3, 4) for volumes.
+    size : sequence of ints
+        The shape of the result of `grid_sample`.
+    align_corners : bool, optional
+        Whether -1 and 1 are the centres of the outermost elements instead of their edges, by default
+        False.
+
+    Returns
+    -------
+    Tensor
+        The places, (batch, height, width, 2), or (batch, depth, height, width, 3).
+
+    Raises
+    ------
+    ValueError
+        If ``theta`` and ``size`` do not fit each other.
+
+    See Also
+    --------
+    affine_grid_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``grad_output`` times the places of the elements, summed over these.
+
+    Integers and booleans are converted to the default dtype first.
+    """
+
+def affine_grid_backward(
+    grad_output: TensorLike,
+    input_shape: Sequence[int],
+    size: Sequence[int],
+    align_corners: bool | None = None,
+) -> Tensor:
+    """``grad_output`` times the places of the elements.
+
+    The backward pass of `affine_grid`: from the gradient of its result to that of ``theta``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `affine_grid`, of its shape. Its dtype must be floating.
+    input_shape : sequence of ints
+        Shape of ``theta``.
+    size : sequence of ints
+        The shape of the result of `grid_sample`.
+    align_corners : bool, optional
+        Whether -1 and 1 are the centres of the outermost elements instead of their edges, by default
+        False.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``theta``, of its shape and dtype.
+    """
+
 def all(x: TensorLike, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Tensor:
     """True if every element over ``axis`` is true (not 0); True over nothing.
 
@@ -2181,6 +2270,72 @@ def batch_norm_backward(
         Named tuple of the gradients:
 
         - ``grad_x``, of the shape and dtype of ``x``.
+        - ``grad_weight``, of the shape and dtype of ``weight``.
+        - ``grad_bias``, of the shape and dtype of ``bias``.
+    """
+
+def bilinear(
+    x1: TensorLike, x2: TensorLike, weight: TensorLike, bias: TensorLike | None = None
+) -> Tensor:
+    """``sum(x1[i] * weight[o, i, j] * x2[j])`` over i and j for each output o, plus ``bias``.
+
+    Parameters
+    ----------
+    x1 : tensor_like, (..., in1)
+        The first input.
+    x2 : tensor_like, (..., in2)
+        The second input.
+    weight : tensor_like, (out, in1, in2)
+        A matrix for each output.
+    bias : tensor_like, (out,), optional
+        Numbers to add to the outputs.
+
+    Returns
+    -------
+    Tensor
+        The result, (..., out).
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit.
+
+    See Also
+    --------
+    bilinear_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: the same sum with ``grad_output`` in the place of what it is taken by.
+
+    Integers and booleans are converted to the default dtype first.
+    """
+
+def bilinear_backward(
+    grad_output: TensorLike, x1: TensorLike, x2: TensorLike, weight: TensorLike
+) -> bilinear_gradients:
+    """The gradients of both inputs, ``weight`` and ``bias``; by hand the last comes without one too.
+
+    The backward pass of `bilinear`: from the gradient of its result to that of ``x1`` and ``x2`` and ``weight`` and ``bias``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `bilinear`, of its shape. Its dtype must be floating.
+    x1 : tensor_like, (..., in1)
+        The first input.
+    x2 : tensor_like, (..., in2)
+        The second input.
+    weight : tensor_like, (out, in1, in2)
+        A matrix for each output.
+
+    Returns
+    -------
+    bilinear_gradients
+        Named tuple of the gradients:
+
+        - ``grad_x1``, of the shape and dtype of ``x1``.
+        - ``grad_x2``, of the shape and dtype of ``x2``.
         - ``grad_weight``, of the shape and dtype of ``weight``.
         - ``grad_bias``, of the shape and dtype of ``bias``.
     """
@@ -4551,6 +4706,99 @@ def embedding_backward(
         Gradient of ``weight``, of its shape and dtype.
     """
 
+def embedding_bag(
+    indices: TensorLike,
+    weight: TensorLike,
+    offsets: TensorLike | None = None,
+    per_sample_weights: TensorLike | None = None,
+    mode: Literal["sum", "mean", "max"] = "mean",
+    include_last_offset: bool = False,
+    padding_idx: int | None = None,
+) -> Tensor:
+    """The sum, mean or maximum of the rows of ``weight`` at the indices of each bag.
+
+    An empty bag gives 0.
+
+    Parameters
+    ----------
+    indices : tensor_like, (bags, length) or (n,), ints
+        The numbers of the rows, a bag in each row of them, or all bags one after the other.
+    weight : tensor_like, (rows, features)
+        The table.
+    offsets : tensor_like, (bags,), ints, optional
+        The position of the first index of each bag, for 1-D ``indices``.
+    per_sample_weights : tensor_like, in the shape of ``indices``, optional
+        A factor for each row, for sums only.
+    mode : {'sum', 'mean', 'max'}, default 'mean'
+        What is made of a bag.
+    include_last_offset : bool, default False
+        Whether ``offsets`` end with the number of indices.
+    padding_idx : int, optional
+        A row that does not count and gets no gradient.
+
+    Returns
+    -------
+    Tensor
+        The bags, (bags, features).
+
+    Raises
+    ------
+    ValueError
+        If an index is out of range, or the offsets do not rise.
+
+    See Also
+    --------
+    embedding_bag_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: in ``weight`` ``grad_output`` of its bag to each row, times its
+    factor, divided by the size of the bag for means; for maxima to the first of the largest. In
+    ``per_sample_weights`` the product of the row and ``grad_output``.
+    """
+
+def embedding_bag_backward(
+    grad_output: TensorLike,
+    indices: TensorLike,
+    weight: TensorLike,
+    offsets: TensorLike | None = None,
+    per_sample_weights: TensorLike | None = None,
+    mode: Literal["sum", "mean", "max"] = "mean",
+    include_last_offset: bool = False,
+    padding_idx: int | None = None,
+) -> embedding_bag_gradients:
+    """To the rows that each bag is made of, and to their factors.
+
+    The backward pass of `embedding_bag`: from the gradient of its result to that of ``weight`` and ``per_sample_weights``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `embedding_bag`, of its shape. Its dtype must be floating.
+    indices : tensor_like, (bags, length) or (n,), ints
+        The numbers of the rows, a bag in each row of them, or all bags one after the other.
+    weight : tensor_like, (rows, features)
+        The table.
+    offsets : tensor_like, (bags,), ints, optional
+        The position of the first index of each bag, for 1-D ``indices``.
+    per_sample_weights : tensor_like, in the shape of ``indices``, optional
+        A factor for each row, for sums only.
+    mode : {'sum', 'mean', 'max'}, default 'mean'
+        What is made of a bag.
+    include_last_offset : bool, default False
+        Whether ``offsets`` end with the number of indices.
+    padding_idx : int, optional
+        A row that does not count and gets no gradient.
+
+    Returns
+    -------
+    embedding_bag_gradients
+        Named tuple of the gradients:
+
+        - ``grad_weight``, of the shape and dtype of ``weight``.
+        - ``grad_per_sample_weights``, of the shape and dtype of ``per_sample_weights``.
+    """
+
 def equal(a: TensorLike, b: TensorLike) -> Tensor:
     """True where ``a == b``, element by element.
 
@@ -5380,6 +5628,92 @@ def greater_equal(a: TensorLike, b: TensorLike) -> Tensor:
     The result has no gradient.
 
     Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
+    """
+
+def grid_sample(
+    x: TensorLike,
+    grid: TensorLike,
+    mode: Literal["bilinear", "nearest", "bicubic"] = "bilinear",
+    padding_mode: Literal["zeros", "border", "reflection"] = "zeros",
+    align_corners: bool | None = None,
+) -> Tensor:
+    """``x`` read at the places of ``grid``, whose numbers go from -1 to 1 along each axis.
+
+    Parameters
+    ----------
+    x : tensor_like, (batch, channels, height, width)
+        The pictures, or volumes with a depth before the height.
+    grid : tensor_like, (batch, out_height, out_width, 2)
+        The places (x, y) to read, or (x, y, z) in volumes. NaN counts as -1.
+    mode : {'bilinear', 'nearest', 'bicubic'}, default 'bilinear'
+        "bilinear" interpolates linearly along each axis, "nearest" takes the nearest element,
+        "bicubic" interpolates with cubic polynomials, in pictures only.
+    padding_mode : {'zeros', 'border', 'reflection'}, default 'zeros'
+        What lies outside: zeros, the element at the border, or the mirror image.
+    align_corners : bool, optional
+        Whether -1 and 1 are the centres of the outermost elements instead of their edges, by default
+        False.
+
+    Returns
+    -------
+    Tensor
+        The elements read, (batch, channels, out_height, out_width).
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit.
+
+    See Also
+    --------
+    grid_sample_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: in ``x`` ``grad_output`` times the weight of each element that is read, in ``grid`` the
+    elements times the derivatives of their weights; 0 for "nearest".
+
+    Integers and booleans are converted to the default dtype first.
+
+    Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
+    """
+
+def grid_sample_backward(
+    grad_output: TensorLike,
+    x: TensorLike,
+    grid: TensorLike,
+    mode: Literal["bilinear", "nearest", "bicubic"] = "bilinear",
+    padding_mode: Literal["zeros", "border", "reflection"] = "zeros",
+    align_corners: bool | None = None,
+) -> grid_sample_gradients:
+    """To the elements read, and to the places that the weights depend on.
+
+    The backward pass of `grid_sample`: from the gradient of its result to that of ``x`` and ``grid``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `grid_sample`, of its shape. Its dtype must be floating.
+    x : tensor_like, (batch, channels, height, width)
+        The pictures, or volumes with a depth before the height.
+    grid : tensor_like, (batch, out_height, out_width, 2)
+        The places (x, y) to read, or (x, y, z) in volumes. NaN counts as -1.
+    mode : {'bilinear', 'nearest', 'bicubic'}, default 'bilinear'
+        "bilinear" interpolates linearly along each axis, "nearest" takes the nearest element,
+        "bicubic" interpolates with cubic polynomials, in pictures only.
+    padding_mode : {'zeros', 'border', 'reflection'}, default 'zeros'
+        What lies outside: zeros, the element at the border, or the mirror image.
+    align_corners : bool, optional
+        Whether -1 and 1 are the centres of the outermost elements instead of their edges, by default
+        False.
+
+    Returns
+    -------
+    grid_sample_gradients
+        Named tuple of the gradients:
+
+        - ``grad_x``, of the shape and dtype of ``x``.
+        - ``grad_grid``, of the shape and dtype of ``grid``.
     """
 
 def group_norm(
