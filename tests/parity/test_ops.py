@@ -40,7 +40,11 @@ WITHOUT_COUNTERPART: dict[str, str] = {
     "chain_rule": "a product that is 0 wherever the gradient is; a product there gives NaN",
     "chain_divide": "a quotient that is 0 wherever the gradient is; a quotient there gives NaN",
     "dropout": "its masks come from another generator",
-    "dropout2d": "its masks come from another generator",
+    **dict.fromkeys(
+        "dropout1d dropout2d dropout3d alpha_dropout feature_alpha_dropout".split(),
+        "its masks come from another generator",
+    ),
+    "embedding_bag": "it has no second derivative there; test_nn.py compares the layer",
     "lift": "how eps acts in our rules; there is no eps in those",
 }
 CLOSE = {"rtol": 1e-10, "atol": 1e-12}

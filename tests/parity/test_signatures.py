@@ -18,10 +18,26 @@ REQUIRED = inspect.Parameter.empty
 
 # What the constructors need: by position, so that it is the same for both.
 NEEDED: dict[str, tuple[Any, ...]] = {
-    **dict.fromkeys(("AdaptiveAvgPool1d", "AdaptiveAvgPool2d"), (2,)),
-    **dict.fromkeys(("AvgPool1d", "AvgPool2d", "MaxPool1d", "MaxPool2d"), (2,)),
-    **dict.fromkeys(("BatchNorm1d", "BatchNorm2d", "InstanceNorm2d"), (4,)),
-    **dict.fromkeys(("Conv1d", "Conv2d", "ConvTranspose1d", "ConvTranspose2d"), (2, 4, 3)),
+    **{
+        f"{kind}{axes}d": (2, 2) if kind == "LPPool" else (2,)
+        for kind in "AvgPool MaxPool MaxUnpool LPPool AdaptiveMaxPool AdaptiveAvgPool".split()
+        for axes in (1, 2, 3)
+    },
+    "Unfold": (2,),
+    "Unflatten": (1, (2, -1)),
+    "Bilinear": (2, 3, 4),
+    "EmbeddingBag": (2, 4),
+    "Fold": (4, 2),
+    **{
+        f"{kind}Pad{axes}d": (1, 2.0) if kind == "Constant" else (1,)
+        for kind in ("Constant", "Zero", "Reflection", "Replication", "Circular")
+        for axes in (1, 2, 3)
+    },
+    **dict.fromkeys(("PixelShuffle", "PixelUnshuffle", "ChannelShuffle"), (2,)),
+    **dict.fromkeys(("BatchNorm1d", "BatchNorm2d", "BatchNorm3d"), (4,)),
+    **dict.fromkeys([f"Conv{k}{n}d" for k in ("", "Transpose") for n in (1, 2, 3)], (2, 4, 3)),
+    **dict.fromkeys(("InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d"), (4,)),
+    "LocalResponseNorm": (2,),
     **dict.fromkeys(("GRU", "LSTM", "RNN", "GRUCell", "LSTMCell", "RNNCell"), (3, 4)),
     **dict.fromkeys(("LayerNorm", "RMSNorm"), (4,)),
     **dict.fromkeys(("Embedding", "GroupNorm", "Linear"), (2, 4)),

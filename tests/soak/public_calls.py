@@ -247,6 +247,10 @@ def _images(rng: Rng) -> tuple[Any, ...]:
     return (real(rng, 2, 4, 6, 5),)
 
 
+def _volumes(rng: Rng) -> tuple[Any, ...]:
+    return (real(rng, 2, 4, 3, 4, 5),)
+
+
 def _lines(rng: Rng) -> tuple[Any, ...]:
     return (real(rng, 2, 4, 6),)
 
@@ -299,18 +303,62 @@ MODULES: dict[str, Example] = {
     "Embedding": _module(
         (5, 3, 1), lambda rng: (whole(rng, 5, 2, 3),), dtype="float32"
     ),
+    "EmbeddingBag": _module(
+        (5, 3), lambda rng: (whole(rng, 5, 6), np.array([0, 2, 2])), mode="max",
+        include_last_offset=False, padding_idx=1, dtype="float32",
+    ),
+    "Bilinear": _module((4, 4, 3, True), _pairs, dtype="float32"),
+    "Unflatten": _module((1, (2, -1)), _images),
     "Dropout": _module((0.3, False)),
+    "Dropout1d": _module((0.3, False), _lines),
     "Dropout2d": _module((0.3, False), _images),
+    "Dropout3d": _module((0.3, False), _volumes),
+    "AlphaDropout": _module((0.3, False)),
+    "FeatureAlphaDropout": _module((0.3, False), _images),
+    "LocalResponseNorm": _module((3, 0.1, 0.5, 2.0), _images),
+    "Conv3d": _module((4, 6, (3, 2, 2), 2, 1, 1, 2, True, "zeros"), _volumes, dtype="float32"),
+    "ConvTranspose3d": _module((4, 6, 3, 2, 1, 1, 2, True, 1), _volumes, dtype="float32"),
+    "BatchNorm3d": _module((4, 1e-5, 0.1, True, True), _volumes, bias=True, dtype="float32"),
+    "InstanceNorm1d": _module((4, 1e-5, 0.1, True, True), _lines, bias=True, dtype="float32"),
+    "InstanceNorm3d": _module((4, 1e-5, 0.1, True, True), _volumes, bias=True, dtype="float32"),
     "Conv1d": _module((4, 6, 3, 1, "same", 1, 2, True, "zeros"), _lines, dtype="float32"),
     "Conv2d": _module((4, 6, (3, 2), 2, 1, 1, 2, True, "zeros"), _images, dtype="float32"),
     "ConvTranspose1d": _module((4, 6, 3, 2, 1, 1, 2, True, 1), _lines, dtype="float32"),
     "ConvTranspose2d": _module((4, 6, 3, 2, 1, 1, 2, True, 1), _images, dtype="float32"),
-    "MaxPool1d": _module((2, 2, 0, 1), _lines, ceil_mode=True),
-    "MaxPool2d": _module((2, 2, 0, 1), _images, ceil_mode=False),
+    "MaxPool1d": _module((2, 2, 0, 1, False, True), _lines),
+    "MaxPool2d": _module((2, 2, 0, 1, True, False), _images),
+    "MaxPool3d": _module((2, 2, 0, 1, True, False), _volumes),
+    "AvgPool3d": _module(((2, 3, 2), 2, 1, False, True), _volumes),
+    "AdaptiveAvgPool3d": _module(((2, 3, 1),), _volumes),
+    "AdaptiveMaxPool1d": _module((2, True), _lines),
+    "AdaptiveMaxPool2d": _module(((2, 3), False), _images),
+    "AdaptiveMaxPool3d": _module((2, True), _volumes),
+    "MaxUnpool1d": _module((2, 2, 0), lambda rng: (real(rng, 2, 4, 3), whole(rng, 6, 2, 4, 3))),
+    "MaxUnpool2d": _module((2, 2, 0), lambda rng: (real(rng, 2, 3, 3), whole(rng, 36, 2, 3, 3))),
+    "MaxUnpool3d": _module((2, 1, 0), lambda rng: (real(rng, 1, 2, 2, 2), whole(rng, 27, 1, 2, 2, 2))),
+    "LPPool1d": _module((2.0, 2, 1, True), _lines),
+    "LPPool2d": _module((2, (2, 3), 1, False), _images),
+    "LPPool3d": _module((3, 2, None, True), _volumes),
+    "Unfold": _module(((2, 3), 1, 1, 2), _images),
+    "Fold": _module(((3, 4), 2, 1, 0, 1), lambda rng: (real(rng, 2, 8, 6),)),
     "AvgPool1d": _module((2, 2, 0, True, True), _lines),
     "AvgPool2d": _module(((2, 3), 2, 1, False, True), _images),
     "AdaptiveAvgPool1d": _module((2,), _lines),
     "AdaptiveAvgPool2d": _module(((2, 3),), _images),
+    **{
+        f"{kind}Pad{axes}d": _module((1, *extra), _images)
+        for kind, extra in (
+            ("Constant", (2.0,)), ("Zero", ()), ("Reflection", ()), ("Replication", ()),
+            ("Circular", ()),
+        )
+        for axes in (1, 2, 3)
+    },
+    "Upsample": _module((None, 1.5, "bilinear", True, False), _images),
+    "UpsamplingNearest2d": _module((5, None), _images),
+    "UpsamplingBilinear2d": _module((None, 1.5), _images),
+    "PixelShuffle": _module((2,), _images),
+    "PixelUnshuffle": _module((1,), _images),
+    "ChannelShuffle": _module((2,), _images),
     "BatchNorm1d": _module((4, 1e-5, 0.1, True, True), _rows, bias=True, dtype="float32"),
     "BatchNorm2d": _module((4, 1e-5, 0.1, True, True), _images, bias=True, dtype="float32"),
     "InstanceNorm2d": _module((4, 1e-5, 0.1, True, True), _images, bias=True, dtype="float32"),

@@ -144,7 +144,10 @@ _ALIASES = {
     "Bound": "float | None",
     "PadWidth": "int | Sequence[int] | Sequence[Sequence[int]]",
     **dict.fromkeys(("Reduction", "DivergenceReduction", "Nonlinearity"), "str"),
-    **dict.fromkeys(("Mode", "PaddingMode", "Scores", "Average"), "str"),
+    **dict.fromkeys(
+        ("Mode", "PaddingMode", "Interpolation", "Sampling", "Outside", "Bag", "Scores", "Average"),
+        "str",
+    ),
     **dict.fromkeys(("AnyTask", "ClassTask", "LabelTask", "TokenTask"), "str"),
     **dict.fromkeys(("Fn", "Hook", "Transform"), "Callable"),
 }

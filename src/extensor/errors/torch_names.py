@@ -118,19 +118,13 @@ FUNCTIONS = {
 }
 MODULES = {
     "BCELossWithLogits": "ex.nn.BCEWithLogitsLoss",
-    "BatchNorm3d": f"{NONE}; there are ex.nn.BatchNorm1d and ex.nn.BatchNorm2d",
     "CTCLoss": f"{NONE}; ex.Function takes a loss and its gradient of your own",
-    "Conv3d": f"{NONE}; there are ex.nn.Conv1d and ex.nn.Conv2d",
     "CosineSimilarity": _COSINE,
     "DataParallel": "the module itself: kernels use all cores already",
     "GaussianNLLLoss": "ex.mean(ex.log(var) + (mean - target) ** 2 / var) / 2",
     "Hardsigmoid2d": "ex.nn.Hardsigmoid",
     "LazyLinear": "ex.nn.Linear(in_features, out_features)",
     "LogSigmoid": "-ex.softplus(-x)",
-    "MaxPool3d": f"{NONE}; there are ex.nn.MaxPool1d and ex.nn.MaxPool2d",
-    "PixelShuffle": (
-        "x.reshape(n, c, r, r, h, w).permute((0, 1, 4, 2, 5, 3)).reshape(n, c, h * r, w * r)"
-    ),
     "Softmin": "ex.softmax(-x)",
     "Softmax2d": "ex.nn.Softmax(1)",
     "SyncBatchNorm": "ex.nn.BatchNorm2d",
@@ -138,12 +132,6 @@ MODULES = {
         f"{NONE}; ex.nn.MultiheadAttention, ex.nn.LayerNorm and ex.nn.Linear are what it is made of"
     ),
     "TransformerEncoder": "ex.nn.Sequential of ex.nn.TransformerEncoderLayer",
-    "Unflatten": "x.reshape(shape)",
-    "Upsample": "ex.repeat(ex.repeat(x, factor, 2), factor, 3), or ex.nn.ConvTranspose2d",
-    "ZeroPad2d": "ex.pad(x, pad_width)",
-    "ConstantPad2d": "ex.pad(x, pad_width, value=value)",
-    "ReflectionPad2d": "ex.pad(x, pad_width, mode='reflect')",
-    "ReplicationPad2d": "ex.pad(x, pad_width, mode='edge')",
     "functional": "the functions of ex itself, such as ex.relu",
     "utils": "ex.optim.clip_grad_norm and ex.optim.clip_grad_value",
     "Buffer": "self.register_buffer(name, tensor)",
