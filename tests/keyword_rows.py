@@ -58,17 +58,43 @@ def _standing_for(call: Callable[..., Any], make: Any) -> Any:
     return make
 
 
+def _lbfgs(**others: Any) -> Row:
+    """Compared are the parameters after two steps on a function that is not quadratic."""
+
+    def effects(optimizer: Any) -> Any:
+        (x,) = optimizer.param_groups[0]["params"]
+
+        def closure() -> Any:
+            optimizer.zero_grad()
+            loss = ((x * x - 1) ** 2).sum() + (x[0] * x[1]).sum()
+            loss.backward()
+            return loss
+
+        for _ in range(2):
+            optimizer.step(closure)
+        return x.detach()
+
+    def make(**options: Any) -> Any:
+        return optim.LBFGS([nn.Parameter(ex.tensor(VECTORS))], **options)
+
+    return Row(_standing_for(optim.LBFGS, make), {}, others, effects)
+
+
 def _optimizer(call: Callable[..., Any], **others: Any) -> Row:
-    """Compared are parameters after some steps of gradients that are not all alike."""
+    """Compared are parameters after some steps of gradients that are not all alike.
+
+    With them the mean that some optimizers keep of each parameter.
+    """
 
     def effects(optimizer: Any) -> Any:
         parameters = optimizer.param_groups[0]["params"]
-        for step in range(4):
+        for step in range(7):
             for parameter in parameters:
                 numbers = np.cos(np.arange(parameter.size) + step).reshape(parameter.shape)
                 parameter.grad = ex.Tensor(numbers / (1 + step), parameter.dtype)
             optimizer.step()
-        return [parameter.detach() for parameter in parameters]
+        means = [state.get("ax") for state in optimizer.state.values()]
+        return [*(parameter.detach() for parameter in parameters), means]
 
     def make(**options: Any) -> Any:
         return call([nn.Parameter(ex.tensor(VECTORS))], **options)
@@ -329,6 +355,45 @@ OPTIMIZERS = [
         momentum=0.5,
         centered=True,
         maximize=True,
+    ),
+    _optimizer(
+        optim.NAdam,
+        **{**_ADAM, "momentum_decay": 0.5},
+        decoupled_weight_decay={"weight_decay": 0.5, "decoupled_weight_decay": True},
+    ),
+    _optimizer(
+        optim.RAdam,
+        **_ADAM,
+        decoupled_weight_decay={"weight_decay": 0.5, "decoupled_weight_decay": True},
+    ),
+    _optimizer(optim.Adamax, **_ADAM),
+    _optimizer(
+        optim.ASGD,
+        lr=0.1,
+        lambd=0.5,
+        alpha={"lambd": 0.5, "alpha": 0.5},
+        t0=1.0,
+        weight_decay=0.5,
+        maximize=True,
+    ),
+    _optimizer(optim.Rprop, lr=0.1, etas=(0.1, 2.0), step_sizes=(0.02, 50.0), maximize=True),
+    _optimizer(
+        optim.Adafactor,
+        lr=0.1,
+        beta2_decay=-0.5,
+        eps=(1.0, 0.1),
+        d=2.0,
+        weight_decay=0.5,
+        maximize=True,
+    ),
+    _lbfgs(
+        lr=0.1,
+        max_iter=3,
+        max_eval={"line_search_fn": "strong_wolfe", "max_eval": 3},
+        tolerance_grad=10.0,
+        tolerance_change=0.1,
+        history_size=1,
+        line_search_fn="strong_wolfe",
     ),
     _optimizer(
         optim.Muon,

@@ -16,6 +16,8 @@ OPTIMIZERS = [
     ("RMSprop", "lr=0.01"),
     ("RMSprop", "lr=0.01, momentum=0.5, centered=True"),
     ("Adadelta", "lr=0.5"),
+    ("NAdam", "lr=0.01"),
+    ("RAdam", "lr=0.01"),
     ("LAMB", "lr=0.01"),
 ]
 # They divide by the size of a gradient, and so make large what is zero but for rounding.
@@ -33,7 +35,7 @@ SCHEDULES = {
     "LambdaLR": "ex.optim.LambdaLR(optimizer, lambda n: 1 / (1 + n), automatic=True)",
     "ReduceLROnPlateau": "ex.optim.ReduceLROnPlateau(optimizer, factor=0.5, patience=0)",
 }
-UNSHARED = ("LAMB",)  # each element of its update depends on others
+UNSHARED = ("LAMB", "NAdam")  # their state is not one number for each element
 
 
 def draw_optimizer(draft: Draft, random: Random) -> None:

@@ -31,6 +31,12 @@ OPTIMIZERS: dict[str, Any] = {
     "Adadelta": lambda p: ex.optim.Adadelta(p),
     "LAMB": lambda p: ex.optim.LAMB(p, lr=0.01),
     "Lion": lambda p: ex.optim.Lion(p, lr=0.01),
+    "NAdam": lambda p: ex.optim.NAdam(p, lr=0.05, weight_decay=0.1),
+    "RAdam": lambda p: ex.optim.RAdam(p, lr=0.05, betas=(0.9, 0.95)),
+    "Adamax": lambda p: ex.optim.Adamax(p, lr=0.05),
+    "ASGD": lambda p: ex.optim.ASGD(p, lr=0.1, t0=2),
+    "Rprop": lambda p: ex.optim.Rprop(p, lr=0.01),
+    "Adafactor": lambda p: ex.optim.Adafactor(p, lr=0.1, weight_decay=0.1),
     "groups": lambda p: ex.optim.Adam([{"params": p[:1], "lr": 0.1}, {"params": p[1:]}]),
 }
 
@@ -130,6 +136,14 @@ def test_every_schedule_steps_as_here(name: str) -> None:
     assert run.traces <= 2  # dampening does not act on the first step
 
 
+def test_lbfgs_is_refused() -> None:
+    net = _net()
+    optimizer = ex.optim.LBFGS(net.parameters())
+    step = ex.compile(lambda x: optimizer.step(lambda: net(x).sum()))
+    with pytest.raises(ValueError, match="LBFGS: step cannot be compiled"):
+        step(X)
+
+
 def test_a_schedule_that_waits_for_a_loss_is_stepped_outside() -> None:
     net = _net()
     optimizer = ex.optim.SGD(net.parameters(), lr=0.1)
@@ -145,7 +159,7 @@ def test_a_schedule_that_waits_for_a_loss_is_stepped_outside() -> None:
         and found is not ex.optim.Schedule
     }
     classes = {type(make(list(_net().parameters()))).__name__ for make in OPTIMIZERS.values()}
-    assert classes | {"Muon", "Optimizer"} == {
+    assert classes | {"Muon", "LBFGS", "Optimizer"} == {
         name
         for name in ex.optim.__all__
         if isinstance(found := getattr(ex.optim, name), type)

@@ -149,15 +149,14 @@ MODULES = {
     "Buffer": "self.register_buffer(name, tensor)",
 }
 OPTIMIZERS = {
-    **dict.fromkeys(("Adamax", "NAdam"), "ex.optim.Adam"),
-    "RAdam": "ex.optim.Adam with ex.optim.WarmupLR",
     **dict.fromkeys(
         "CosineAnnealingWarmRestarts ConstantLR MultiplicativeLR PolynomialLR".split(),
         "ex.optim.LambdaLR(optimizer, lr_lambda)",
     ),
     "CyclicLR": "ex.optim.OneCycleLR, or ex.optim.LambdaLR",
-    "LBFGS": (
-        f"{NONE}; take ex.optim.Adam, or scipy.optimize.minimize with the gradients of ex.grad"
+    "SparseAdam": (
+        f"{NONE}: gradients are dense here, so that every row takes part in each step; take "
+        "ex.optim.Adam, or ex.optim.Adagrad, whose rows without a gradient stay as they are"
     ),
     "LinearLR": "ex.optim.WarmupLR(optimizer, warmup_steps)",
     "SequentialLR": "several schedules of one optimizer: they are composed",
