@@ -11,7 +11,6 @@ from extensor.arrays.shapes import count
 from extensor.core import changes, door, entries, modes, tracing
 from extensor.core.tensor import Tensor, wrap
 from extensor.errors import arguments, marked, shown, type_error, value_error
-from extensor.errors.explanation import explaining
 from extensor.optim import states
 from extensor.optim.line_search import TriedPoint, strong_wolfe
 from extensor.optim.optimizer import Group, Optimizer, Params
@@ -114,7 +113,6 @@ class LBFGS(Optimizer):
     tensor([1., 1.], dtype=float64)
     """
 
-    @explaining
     def __init__(
         self,
         params: Params,
