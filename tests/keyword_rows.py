@@ -102,7 +102,16 @@ def _optimizer(call: Callable[..., Any], **others: Any) -> Row:
     return Row(_standing_for(call, make), {}, others, effects)
 
 
-def _schedule(call: Callable[..., Any], base: Mapping[str, Any], **others: Any) -> Row:
+def _two_schedules(optimizer: Any) -> list[Any]:
+    return [optim.LinearLR(optimizer, 0.5), optim.ExponentialLR(optimizer, 0.7)]
+
+
+def _schedule(
+    call: Callable[..., Any],
+    base: Mapping[str, Any],
+    arguments: Callable[[Any], tuple[Any, ...]] = lambda optimizer: (optimizer,),
+    **others: Any,
+) -> Row:
     """Compared are the rates and momenta of some steps."""
 
     def effects(schedule: Any) -> Any:
@@ -121,7 +130,7 @@ def _schedule(call: Callable[..., Any], base: Mapping[str, Any], **others: Any) 
         optimizer = optim.SGD([nn.Parameter(ex.zeros(1))], 0.5, 0.9)
         if options.get("last_epoch", -1) >= 0:
             optimizer.param_groups[0]["initial_lr"] = 0.5
-        return call(optimizer, **options)
+        return call(*arguments(optimizer), **options)
 
     return Row(_standing_for(call, make), base, others, effects)
 
@@ -437,6 +446,33 @@ SCHEDULES = [
         **_TIMES,
         epochs={"total_steps": None, "epochs": 5, "steps_per_epoch": 3},
         steps_per_epoch={"total_steps": None, "epochs": 5, "steps_per_epoch": 5},
+    ),
+    _schedule(optim.LinearLR, {}, start_factor=0.5, end_factor=0.7, total_iters=3, **_TIMES),
+    _schedule(optim.ConstantLR, {}, factor=0.5, total_iters=3, **_TIMES),
+    _schedule(optim.PolynomialLR, {}, total_iters=3, power=2.0, **_TIMES),
+    _schedule(optim.MultiplicativeLR, {"lr_lambda": lambda step: 1 / (1 + step)}, **_TIMES),
+    _schedule(optim.CosineAnnealingWarmRestarts, {"T_0": 3}, T_mult=2, eta_min=0.1, **_TIMES),
+    _schedule(
+        optim.CyclicLR,
+        {"base_lr": 0.1, "max_lr": 0.4, "step_size_up": 3},
+        step_size_up=2,
+        step_size_down=4,
+        mode="triangular2",
+        gamma={"mode": "exp_range", "gamma": 0.9},
+        scale_fn=lambda number: 1 / (1 + number),
+        scale_mode={"scale_fn": lambda number: 1 / (1 + number), "scale_mode": "iterations"},
+        cycle_momentum=False,
+        base_momentum=0.5,
+        max_momentum=0.99,
+        **_TIMES,
+    ),
+    _schedule(optim.SequentialLR, {"milestones": [3]}, lambda o: (o, _two_schedules(o)), **_TIMES),
+    _schedule(
+        optim.ChainedScheduler,
+        {},
+        lambda o: (_two_schedules(o),),
+        optimizer=Refused(optim.SGD([nn.Parameter(ex.zeros(1))])),
+        automatic=True,
     ),
     _schedule(
         optim.ReduceLROnPlateau,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -320,6 +321,38 @@ SCHEDULES: list[tuple[str, Options]] = [
     ("ExponentialLR", {"gamma": 0.9}),
     ("CosineAnnealingLR", {"T_max": 7, "eta_min": 0.01}),
     ("LambdaLR", {"lr_lambda": lambda t: 0.95**t}),
+    ("LinearLR", {}),
+    ("LinearLR", {"start_factor": 0.9, "end_factor": 0.1, "total_iters": 7}),
+    ("ConstantLR", {}),
+    ("ConstantLR", {"factor": 0.7, "total_iters": 9}),
+    ("PolynomialLR", {}),
+    ("PolynomialLR", {"total_iters": 11, "power": 2.5}),
+    ("MultiplicativeLR", {"lr_lambda": lambda t: 1 - 0.5 / t}),
+    ("CosineAnnealingWarmRestarts", {"T_0": 4}),
+    ("CosineAnnealingWarmRestarts", {"T_0": 3, "T_mult": 2, "eta_min": 0.02}),
+    ("CyclicLR", {"base_lr": 0.05, "max_lr": 0.4, "step_size_up": 3}),
+    ("CyclicLR", {"base_lr": 0.05, "max_lr": 0.4, "step_size_up": 3, "step_size_down": 5}),
+    ("CyclicLR", {"base_lr": 0.1, "max_lr": 0.3, "step_size_up": 2, "mode": "triangular2"}),
+    (
+        "CyclicLR",
+        {"base_lr": 0.1, "max_lr": 0.3, "step_size_up": 4, "mode": "exp_range", "gamma": 0.9},
+    ),
+    (
+        "CyclicLR",
+        {
+            "base_lr": 0.1,
+            "max_lr": 0.3,
+            "step_size_up": 4,
+            "scale_fn": lambda n: 1 / (1 + n),
+            "scale_mode": "iterations",
+            "base_momentum": 0.3,
+            "max_momentum": 0.6,
+        },
+    ),
+    (
+        "CyclicLR",
+        {"base_lr": 0.1, "max_lr": 0.3, "step_size_up": 3, "scale_fn": lambda n: 1 / n},
+    ),
     ("OneCycleLR", {"max_lr": 0.4, "total_steps": 20}),
     ("OneCycleLR", {"max_lr": 0.4, "total_steps": 20, "anneal_strategy": "linear"}),
     ("OneCycleLR", {"max_lr": 0.4, "epochs": 4, "steps_per_epoch": 5, "three_phase": True}),
@@ -345,6 +378,50 @@ def test_schedule(row: int, owner: str) -> None:
         peer.step()
         schedule.step()
         expected.step()
+
+
+def _sequence(library: Any, optimizer: Any) -> Any:
+    parts = [
+        library.LinearLR(optimizer, 0.1, total_iters=4),
+        library.CosineAnnealingLR(optimizer, 6, 0.01),
+        library.StepLR(optimizer, 2, 0.5),
+    ]
+    return library.SequentialLR(optimizer, parts, [5, 11])
+
+
+def _chain(library: Any, optimizer: Any) -> Any:
+    parts = [library.ConstantLR(optimizer, 0.1, 4), library.ExponentialLR(optimizer, 0.9)]
+    return library.ChainedScheduler(parts, optimizer)
+
+
+@pytest.mark.parametrize("make", [_sequence, _chain])
+def test_composed_schedules(make: Any) -> None:
+    ours = optim.SGD([ex.ones(1, requires_grad=True)], lr=0.2, momentum=0.5)
+    peer = torch.optim.SGD([torch.ones(1, requires_grad=True)], lr=0.2, momentum=0.5)
+    schedule, expected = make(optim, ours), make(torch.optim.lr_scheduler, peer)
+    for _ in range(15):
+        mine, theirs = ours.param_groups[0], peer.param_groups[0]
+        assert mine["lr"] == pytest.approx(theirs["lr"], rel=1e-12)
+        ours.step()
+        peer.step()
+        schedule.step()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # PyTorch warns of its own way to reset a schedule
+            expected.step()
+
+
+def test_restarts_within_epochs() -> None:
+    ours = optim.SGD([ex.ones(1, requires_grad=True)], lr=0.2)
+    peer = torch.optim.SGD([torch.ones(1, requires_grad=True)], lr=0.2)
+    schedule = optim.CosineAnnealingWarmRestarts(ours, 2, 3)
+    expected = torch.optim.lr_scheduler.CosineAnnealingWarmRestarts(peer, 2, 3)
+    for count in range(40):
+        schedule.step(count / 4)
+        expected.step(count / 4)
+        assert ours.param_groups[0]["lr"] == pytest.approx(peer.param_groups[0]["lr"], rel=1e-12)
+    schedule.step()
+    expected.step()
+    assert ours.param_groups[0]["lr"] == pytest.approx(peer.param_groups[0]["lr"], rel=1e-12)
 
 
 @pytest.mark.parametrize("draw", DRAWS)

@@ -68,9 +68,16 @@ def _recorded(rng: Rng) -> Tensor:
     return ex.sum(ex.sin(leaf(rng, 3)))
 
 
+def _composed(rng: Rng) -> tuple[optim.Optimizer, list[optim.Schedule]]:
+    made = optimizer(rng)
+    return made, [optim.LinearLR(made), optim.ExponentialLR(made, 0.9)]
+
+
 SIZES = {"dtype": "float64", "requires_grad": True}
 # fmt: off
 FUNCTIONS: dict[str, Example] = {
+    "optim.SequentialLR": Example(lambda rng: (*_composed(rng), [2], -1, False)),
+    "optim.ChainedScheduler": Example(lambda rng: (*_composed(rng)[::-1], False)),
     "zeros": Example(lambda rng: ((2, 3),), lambda rng: dict(SIZES)),
     "ones": Example(lambda rng: (4,), lambda rng: dict(SIZES)),
     "empty": Example(lambda rng: ([2, 0],), lambda rng: dict(SIZES)),
@@ -395,6 +402,14 @@ SCHEDULES: dict[str, tuple[Any, ...]] = {
     ),
     "ReduceLROnPlateau": ("min", 0.1, 2, 1e-4, "rel", 0, [0.0, 0.1], 1e-8),
     "LambdaLR": (lambda count: 0.5**count, -1, False),
+    "MultiplicativeLR": (lambda count: 0.5, -1, False),
+    "LinearLR": (0.5, 1.0, 4, -1, False),
+    "ConstantLR": (0.5, 4, -1, False),
+    "PolynomialLR": (4, 2.0, -1, False),
+    "CosineAnnealingWarmRestarts": (2, 2, 0.01, -1, False),
+    "CyclicLR": (
+        [0.1, 0.2], 0.5, 3, None, "triangular", 0.9, None, "cycle", True, 0.8, 0.9, -1, False
+    ),
 }  # fmt: skip
 DATA: dict[str, Example] = {
     "ArrayDataset": Example(lambda rng: (real(rng, 4, 2), whole(rng, 3, 4))),

@@ -118,6 +118,18 @@ SCHEDULES: dict[str, Any] = {
     "WarmupLR": lambda o: ex.optim.WarmupLR(o, 3),
     "WarmupCosineLR": lambda o: ex.optim.WarmupCosineLR(o, 2, 6),
     "OneCycleLR": lambda o: ex.optim.OneCycleLR(o, 0.3, 10),
+    "MultiplicativeLR": lambda o: ex.optim.MultiplicativeLR(o, lambda count: 1 / count),
+    "LinearLR": lambda o: ex.optim.LinearLR(o, 0.5),
+    "ConstantLR": lambda o: ex.optim.ConstantLR(o, 0.5, 3),
+    "PolynomialLR": lambda o: ex.optim.PolynomialLR(o, 8),
+    "CosineAnnealingWarmRestarts": lambda o: ex.optim.CosineAnnealingWarmRestarts(o, 2),
+    "CyclicLR": lambda o: ex.optim.CyclicLR(o, 0.05, 0.3, 2),
+    "SequentialLR": lambda o: ex.optim.SequentialLR(
+        o, [ex.optim.LinearLR(o, 0.5), ex.optim.ExponentialLR(o, 0.7)], [3]
+    ),
+    "ChainedScheduler": lambda o: ex.optim.ChainedScheduler(
+        [ex.optim.LinearLR(o, 0.5), ex.optim.ExponentialLR(o, 0.7)]
+    ),
     "LambdaLR": lambda o: ex.optim.LambdaLR(o, lambda count: 0.7**count),
 }
 

@@ -128,6 +128,7 @@ _ATOMS: dict[str, Kind] = {
     "tuple[float | None, float]": ("a number or None, and a number", _is_bound_and_number),
     "tuple[float, float, float]": ("three numbers", _is_sequence_of(is_number, 3)),
     "Callable": _CALLABLE,
+    "Sequence[Schedule]": ("a sequence of schedules", _is_sequence_of(_is_of_class("Schedule"))),
     "Sequence[Callable[[int], float]]": ("a sequence of functions", _is_sequence_of(callable)),
     "Mapping[str, Any]": ("a dict", lambda value: isinstance(value, Mapping)),
     "Mapping[str, TensorLike]": ("a dict", lambda value: isinstance(value, Mapping)),

@@ -149,18 +149,10 @@ MODULES = {
     "Buffer": "self.register_buffer(name, tensor)",
 }
 OPTIMIZERS = {
-    **dict.fromkeys(
-        "CosineAnnealingWarmRestarts ConstantLR MultiplicativeLR PolynomialLR".split(),
-        "ex.optim.LambdaLR(optimizer, lr_lambda)",
-    ),
-    "CyclicLR": "ex.optim.OneCycleLR, or ex.optim.LambdaLR",
     "SparseAdam": (
         f"{NONE}: gradients are dense here, so that every row takes part in each step; take "
         "ex.optim.Adam, or ex.optim.Adagrad, whose rows without a gradient stay as they are"
     ),
-    "LinearLR": "ex.optim.WarmupLR(optimizer, warmup_steps)",
-    "SequentialLR": "several schedules of one optimizer: they are composed",
-    "ChainedScheduler": "several schedules of one optimizer: they are composed",
     "LRScheduler": "ex.optim.Schedule",
     "lr_scheduler": "the schedules of ex.optim itself, such as ex.optim.StepLR",
     "swa_utils": "ex.optim.EMA",

@@ -13,6 +13,7 @@ from extensor.optim.adam import Adam, AdamW, adam_step, adamw_step
 from extensor.optim.adam_variants import Adamax, NAdam, RAdam
 from extensor.optim.asgd import ASGD
 from extensor.optim.clipping import clip_grad_norm, clip_grad_value
+from extensor.optim.composed import ChainedScheduler, SequentialLR
 from extensor.optim.cycles import OneCycleLR, ReduceLROnPlateau
 from extensor.optim.ema import EMA
 from extensor.optim.lamb import LAMB
@@ -20,8 +21,15 @@ from extensor.optim.lbfgs import LBFGS
 from extensor.optim.lion import Lion
 from extensor.optim.muon import Muon, orthogonalize
 from extensor.optim.optimizer import Optimizer
+from extensor.optim.periodic import CosineAnnealingWarmRestarts, CyclicLR
 from extensor.optim.rmsprop import RMSprop, rmsprop_step
 from extensor.optim.rprop import Rprop
+from extensor.optim.schedule_curves import (
+    ConstantLR,
+    LinearLR,
+    MultiplicativeLR,
+    PolynomialLR,
+)
 from extensor.optim.schedules import (
     CosineAnnealingLR,
     ExponentialLR,
@@ -46,20 +54,28 @@ __all__ = [
     "Adam",
     "AdamW",
     "Adamax",
+    "ChainedScheduler",
+    "ConstantLR",
     "CosineAnnealingLR",
+    "CosineAnnealingWarmRestarts",
+    "CyclicLR",
     "ExponentialLR",
     "LambdaLR",
+    "LinearLR",
     "Lion",
     "MultiStepLR",
+    "MultiplicativeLR",
     "Muon",
     "NAdam",
     "OneCycleLR",
     "Optimizer",
+    "PolynomialLR",
     "RAdam",
     "RMSprop",
     "ReduceLROnPlateau",
     "Rprop",
     "Schedule",
+    "SequentialLR",
     "StepLR",
     "WarmupCosineLR",
     "WarmupLR",
