@@ -229,6 +229,10 @@ MODULES = [
     _module(nn.Dropout, {}, VECTORS, p=0.25),
     _module(nn.Dropout2d, {}, IMAGE, p=0.25),
     _module(nn.ELU, {}, VECTORS, alpha=0.5),
+    _module(nn.CELU, {}, VECTORS, alpha=0.5),
+    _module(nn.Softshrink, {}, VECTORS, lambd=0.2),
+    _module(nn.Hardshrink, {}, VECTORS, lambd=0.2),
+    _module(nn.RReLU, {}, VECTORS, lower=0.3, upper=0.2),
     _module(
         nn.Embedding, {"num_embeddings": 4, "embedding_dim": 3}, CLASSES, padding_idx=1, **DTYPE
     ),

@@ -6,7 +6,19 @@ from extensor.errors.torch_names import MODULES, missing
 from extensor.nn import init
 from extensor.nn.activation import GLU, LeakyReLU, LogSoftmax, PReLU, ReLU, Sigmoid, Softmax, Tanh
 from extensor.nn.activation_hard import Hardsigmoid, Hardswish, Hardtanh, ReLU6
-from extensor.nn.activation_smooth import ELU, GELU, SELU, Mish, SiLU, Softplus, Softsign
+from extensor.nn.activation_shrink import Hardshrink, RReLU, Softshrink, Tanhshrink, Threshold
+from extensor.nn.activation_smooth import (
+    CELU,
+    ELU,
+    GELU,
+    SELU,
+    LogSigmoid,
+    Mish,
+    SiLU,
+    Softplus,
+    Softsign,
+)
+from extensor.nn.activation_softmax import Softmax2d, Softmin
 from extensor.nn.attention import MultiHeadAttention, MultiheadAttention
 from extensor.nn.containers import ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
 from extensor.nn.convolution import Conv1d, Conv2d, ConvTranspose1d, ConvTranspose2d
@@ -34,6 +46,7 @@ from extensor.nn.recurrent_cell import GRUCell, LSTMCell, RNNCell
 from extensor.nn.transformer import TransformerEncoderLayer
 
 __all__ = [
+    "CELU",
     "ELU",
     "GELU",
     "GLU",
@@ -62,6 +75,7 @@ __all__ = [
     "FocalLoss",
     "GRUCell",
     "GroupNorm",
+    "Hardshrink",
     "Hardsigmoid",
     "Hardswish",
     "Hardtanh",
@@ -75,6 +89,7 @@ __all__ = [
     "LayerNorm",
     "LeakyReLU",
     "Linear",
+    "LogSigmoid",
     "LogSoftmax",
     "MSELoss",
     "MaxPool1d",
@@ -92,6 +107,7 @@ __all__ = [
     "ParameterList",
     "RMSNorm",
     "RNNCell",
+    "RReLU",
     "ReLU",
     "ReLU6",
     "Sequential",
@@ -99,9 +115,14 @@ __all__ = [
     "Sigmoid",
     "SmoothL1Loss",
     "Softmax",
+    "Softmax2d",
+    "Softmin",
     "Softplus",
+    "Softshrink",
     "Softsign",
     "Tanh",
+    "Tanhshrink",
+    "Threshold",
     "TransformerEncoderLayer",
     "TripletMarginLoss",
     "init",
