@@ -59,17 +59,43 @@ def _standing_for(call: Callable[..., Any], make: Any) -> Any:
     return make
 
 
+def _lbfgs(**others: Any) -> Row:
+    """Compared are the parameters after two steps on a function that is not quadratic."""
+
+    def effects(optimizer: Any) -> Any:
+        (x,) = optimizer.param_groups[0]["params"]
+
+        def closure() -> Any:
+            optimizer.zero_grad()
+            loss = ((x * x - 1) ** 2).sum() + (x[0] * x[1]).sum()
+            loss.backward()
+            return loss
+
+        for _ in range(2):
+            optimizer.step(closure)
+        return x.detach()
+
+    def make(**options: Any) -> Any:
+        return optim.LBFGS([nn.Parameter(ex.tensor(VECTORS))], **options)
+
+    return Row(_standing_for(optim.LBFGS, make), {}, others, effects)
+
+
 def _optimizer(call: Callable[..., Any], **others: Any) -> Row:
-    """Compared are parameters after some steps of gradients that are not all alike."""
+    """Compared are parameters after some steps of gradients that are not all alike.
+
+    With them the mean that some optimizers keep of each parameter.
+    """
 
     def effects(optimizer: Any) -> Any:
         parameters = optimizer.param_groups[0]["params"]
-        for step in range(4):
+        for step in range(7):
             for parameter in parameters:
                 numbers = np.cos(np.arange(parameter.size) + step).reshape(parameter.shape)
                 parameter.grad = ex.Tensor(numbers / (1 + step), parameter.dtype)
             optimizer.step()
-        return [parameter.detach() for parameter in parameters]
+        means = [state.get("ax") for state in optimizer.state.values()]
+        return [*(parameter.detach() for parameter in parameters), means]
 
     def make(**options: Any) -> Any:
         return call([nn.Parameter(ex.tensor(VECTORS))], **options)
@@ -77,7 +103,16 @@ def _optimizer(call: Callable[..., Any], **others: Any) -> Row:
     return Row(_standing_for(call, make), {}, others, effects)
 
 
-def _schedule(call: Callable[..., Any], base: Mapping[str, Any], **others: Any) -> Row:
+def _two_schedules(optimizer: Any) -> list[Any]:
+    return [optim.LinearLR(optimizer, 0.5), optim.ExponentialLR(optimizer, 0.7)]
+
+
+def _schedule(
+    call: Callable[..., Any],
+    base: Mapping[str, Any],
+    arguments: Callable[[Any], tuple[Any, ...]] = lambda optimizer: (optimizer,),
+    **others: Any,
+) -> Row:
     """Compared are the rates and momenta of some steps."""
 
     def effects(schedule: Any) -> Any:
@@ -96,7 +131,7 @@ def _schedule(call: Callable[..., Any], base: Mapping[str, Any], **others: Any) 
         optimizer = optim.SGD([nn.Parameter(ex.zeros(1))], 0.5, 0.9)
         if options.get("last_epoch", -1) >= 0:
             optimizer.param_groups[0]["initial_lr"] = 0.5
-        return call(optimizer, **options)
+        return call(*arguments(optimizer), **options)
 
     return Row(_standing_for(call, make), base, others, effects)
 
@@ -279,6 +314,10 @@ MODULES = [
         for kind, x in ((nn.InstanceNorm1d, SIGNAL), (nn.InstanceNorm3d, VOLUME))
     ),
     _module(nn.ELU, {}, VECTORS, alpha=0.5),
+    _module(nn.CELU, {}, VECTORS, alpha=0.5),
+    _module(nn.Softshrink, {}, VECTORS, lambd=0.2),
+    _module(nn.Hardshrink, {}, VECTORS, lambd=0.2),
+    _module(nn.RReLU, {}, VECTORS, lower=0.3, upper=0.2),
     _module(
         nn.Embedding, {"num_embeddings": 4, "embedding_dim": 3}, CLASSES, padding_idx=1, **DTYPE
     ),
@@ -463,6 +502,45 @@ OPTIMIZERS = [
         maximize=True,
     ),
     _optimizer(
+        optim.NAdam,
+        **{**_ADAM, "momentum_decay": 0.5},
+        decoupled_weight_decay={"weight_decay": 0.5, "decoupled_weight_decay": True},
+    ),
+    _optimizer(
+        optim.RAdam,
+        **_ADAM,
+        decoupled_weight_decay={"weight_decay": 0.5, "decoupled_weight_decay": True},
+    ),
+    _optimizer(optim.Adamax, **_ADAM),
+    _optimizer(
+        optim.ASGD,
+        lr=0.1,
+        lambd=0.5,
+        alpha={"lambd": 0.5, "alpha": 0.5},
+        t0=1.0,
+        weight_decay=0.5,
+        maximize=True,
+    ),
+    _optimizer(optim.Rprop, lr=0.1, etas=(0.1, 2.0), step_sizes=(0.02, 50.0), maximize=True),
+    _optimizer(
+        optim.Adafactor,
+        lr=0.1,
+        beta2_decay=-0.5,
+        eps=(1.0, 0.1),
+        d=2.0,
+        weight_decay=0.5,
+        maximize=True,
+    ),
+    _lbfgs(
+        lr=0.1,
+        max_iter=3,
+        max_eval={"line_search_fn": "strong_wolfe", "max_eval": 3},
+        tolerance_grad=10.0,
+        tolerance_change=0.1,
+        history_size=1,
+        line_search_fn="strong_wolfe",
+    ),
+    _optimizer(
         optim.Muon,
         lr=0.1,
         weight_decay=0.5,
@@ -504,6 +582,33 @@ SCHEDULES = [
         **_TIMES,
         epochs={"total_steps": None, "epochs": 5, "steps_per_epoch": 3},
         steps_per_epoch={"total_steps": None, "epochs": 5, "steps_per_epoch": 5},
+    ),
+    _schedule(optim.LinearLR, {}, start_factor=0.5, end_factor=0.7, total_iters=3, **_TIMES),
+    _schedule(optim.ConstantLR, {}, factor=0.5, total_iters=3, **_TIMES),
+    _schedule(optim.PolynomialLR, {}, total_iters=3, power=2.0, **_TIMES),
+    _schedule(optim.MultiplicativeLR, {"lr_lambda": lambda step: 1 / (1 + step)}, **_TIMES),
+    _schedule(optim.CosineAnnealingWarmRestarts, {"T_0": 3}, T_mult=2, eta_min=0.1, **_TIMES),
+    _schedule(
+        optim.CyclicLR,
+        {"base_lr": 0.1, "max_lr": 0.4, "step_size_up": 3},
+        step_size_up=2,
+        step_size_down=4,
+        mode="triangular2",
+        gamma={"mode": "exp_range", "gamma": 0.9},
+        scale_fn=lambda number: 1 / (1 + number),
+        scale_mode={"scale_fn": lambda number: 1 / (1 + number), "scale_mode": "iterations"},
+        cycle_momentum=False,
+        base_momentum=0.5,
+        max_momentum=0.99,
+        **_TIMES,
+    ),
+    _schedule(optim.SequentialLR, {"milestones": [3]}, lambda o: (o, _two_schedules(o)), **_TIMES),
+    _schedule(
+        optim.ChainedScheduler,
+        {},
+        lambda o: (_two_schedules(o),),
+        optimizer=Refused(optim.SGD([nn.Parameter(ex.zeros(1))])),
+        automatic=True,
     ),
     _schedule(
         optim.ReduceLROnPlateau,

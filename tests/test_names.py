@@ -62,9 +62,10 @@ def test_a_name_answers_with_another_that_exists(where: str, name: str) -> None:
             "CTCLoss: not implemented here; ex.Function takes a loss and its gradient of your own",
         ),
         (
-            "ex.optim.LBFGS",
-            "LBFGS: not implemented here; take ex.optim.Adam, or scipy.optimize.minimize "
-            "with the gradients of ex.grad",
+            "ex.optim.SparseAdam",
+            "SparseAdam: not implemented here: gradients are dense here, so that every row takes "
+            "part in each step; take ex.optim.Adam, or ex.optim.Adagrad, whose rows without a "
+            "gradient stay as they are",
         ),
         ("ex.clip(x, min=0)", "clip: min is called min_val here, got min"),
         ("x.clip(max=1)", "clip: max is called max_val here, got max"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -50,6 +50,11 @@ def _activation(**choices: tuple[Any, ...]) -> Draw:
     return draw
 
 
+def _evaluated_activation(**choices: tuple[Any, ...]) -> Draw:
+    draw = _activation(**choices)
+    return lambda rng: replace(draw(rng), evaluated=True)
+
+
 def _prelu(rng: Rng) -> Use:
     x = rng.normal(0, 3, sizes(rng, 2, 4))
     return Use({"num_parameters": pick(rng, 1, x.shape[1]), "init": 0.3}, [x])
@@ -84,6 +89,15 @@ ACTIVATIONS: dict[str, Draw] = {
     **dict.fromkeys("Sigmoid Tanh Softsign Identity".split(), _activation()),
     "LeakyReLU": _activation(negative_slope=(0.01, 0.3)),
     "ELU": _activation(alpha=(1.0, 0.4)),
+    # PyTorch rounds 1 / alpha to float32.
+    "CELU": _activation(alpha=(1.0, 0.5)),
+    "LogSigmoid": _activation(),
+    "Softshrink": _activation(lambd=(0.5, 0.0, 2.0)),
+    "Hardshrink": _activation(lambd=(0.5, 0.0, 2.0)),
+    "Tanhshrink": _activation(),
+    "Threshold": _activation(threshold=(0.0, 1.0), value=(-2.0, 3.0)),
+    "RReLU": _evaluated_activation(lower=(0.1, 0.2), upper=(0.3, 0.4)),
+    "Softmax2d": lambda rng: Use({}, [rng.normal(0, 3, (*sizes(rng, 0, 1), *sizes(rng, 3, 3)))]),
     "GELU": _activation(approximate=("none", "tanh")),
     # Beyond the threshold PyTorch gives x itself, which differs by less than 2e-9 from here.
     "Softplus": _activation(beta=(1.0, 0.5), threshold=(40.0,)),
@@ -91,6 +105,7 @@ ACTIVATIONS: dict[str, Draw] = {
     "PReLU": _prelu,
     "GLU": _glu,
     "Softmax": _along,
+    "Softmin": _along,
     "LogSoftmax": _along,
     "Linear": _linear,
     "Flatten": _flatten,

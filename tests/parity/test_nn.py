@@ -194,6 +194,7 @@ def test_training(name: str, optimizer: str, rng: np.random.Generator) -> None:
 OTHER_DEFAULTS = {
     ("Softmax", "dim"),
     ("LogSoftmax", "dim"),
+    ("Softmin", "dim"),
     ("TransformerEncoderLayer", "activation"),
 }
 # There the signatures are ``*args, **kwargs``.

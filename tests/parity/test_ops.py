@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import rows_samples as samples
 import tolerances
 from draws import Call
 from rows import ACTIVATION, ARITHMETIC, COMPARISON, ELEMENTWISE, MATRIX, REDUCTION, Row, torch
@@ -222,8 +223,13 @@ def _compared_losses() -> set[str]:
     return {name for name in losses if name in named}
 
 
+def _compared_by_samples() -> set[str]:
+    """The ops that PyTorch's own samples are tried on; see test_samples.py."""
+    return {name for row in samples.ROWS for name in row.ops}
+
+
 def test_every_op_is_compared_or_says_why_not() -> None:
-    compared = [row.op for row in ROWS] + sorted(_compared_losses())
+    compared = [row.op for row in ROWS] + sorted(_compared_losses() | _compared_by_samples())
     assert len(compared) == len(set(compared))
     assert sorted(set(OPS) - set(compared)) == sorted(WITHOUT_COUNTERPART)
     assert set(compared) <= set(OPS)

@@ -68,9 +68,16 @@ def _recorded(rng: Rng) -> Tensor:
     return ex.sum(ex.sin(leaf(rng, 3)))
 
 
+def _composed(rng: Rng) -> tuple[optim.Optimizer, list[optim.Schedule]]:
+    made = optimizer(rng)
+    return made, [optim.LinearLR(made), optim.ExponentialLR(made, 0.9)]
+
+
 SIZES = {"dtype": "float64", "requires_grad": True}
 # fmt: off
 FUNCTIONS: dict[str, Example] = {
+    "optim.SequentialLR": Example(lambda rng: (*_composed(rng), [2], -1, False)),
+    "optim.ChainedScheduler": Example(lambda rng: (*_composed(rng)[::-1], False)),
     "zeros": Example(lambda rng: ((2, 3),), lambda rng: dict(SIZES)),
     "ones": Example(lambda rng: (4,), lambda rng: dict(SIZES)),
     "empty": Example(lambda rng: ([2, 0],), lambda rng: dict(SIZES)),
@@ -289,6 +296,15 @@ MODULES: dict[str, Example] = {
         for name in "SELU Hardsigmoid Hardswish Mish ReLU ReLU6 SiLU Sigmoid Softsign Tanh".split()
     },
     "ELU": _module((0.5, False)),
+    "CELU": _module((0.5, False)),
+    "LogSigmoid": _module(()),
+    "Softshrink": _module((0.5,)),
+    "Hardshrink": _module((0.5,)),
+    "Tanhshrink": _module(()),
+    "Threshold": _module((0.5, 2.0, False)),
+    "RReLU": _module((0.1, 0.3, False)),
+    "Softmin": _module((1,)),
+    "Softmax2d": _module((), lambda rng: (real(rng, 2, 3, 2, 2),)),
     "GELU": _module(("tanh",)),
     "GLU": _module((-1,)),
     "Hardtanh": _module((-1.0, 1.0, False)),
@@ -422,6 +438,13 @@ OPTIMIZERS: dict[str, tuple[Any, ...]] = {
     "Adadelta": (1.0, 0.9, 1e-6, 0.01),
     "Lion": (0.1, (0.9, 0.99), 0.01),
     "LAMB": (0.1, (0.9, 0.99), 1e-6, 0.01),
+    "NAdam": (0.1, (0.9, 0.99), 1e-8, 0.01, 4e-3, True),
+    "RAdam": (0.1, (0.9, 0.99), 1e-8, 0.01, True),
+    "Adamax": (0.1, (0.9, 0.99), 1e-8, 0.01),
+    "ASGD": (0.1, 1e-4, 0.75, 2.0, 0.01),
+    "Rprop": (0.1, (0.5, 1.2), (1e-6, 50.0)),
+    "Adafactor": (0.1, -0.8, (None, 1e-3), 1.0, 0.01),
+    "LBFGS": (0.1, 4, 5, 1e-7, 1e-9, 10, "strong_wolfe"),
     "Muon": (0.1, 0.1, 0.95, True, (3.4, -4.7, 2.0), 1e-7, 5, None),
 }
 SCHEDULES: dict[str, tuple[Any, ...]] = {
@@ -436,6 +459,14 @@ SCHEDULES: dict[str, tuple[Any, ...]] = {
     ),
     "ReduceLROnPlateau": ("min", 0.1, 2, 1e-4, "rel", 0, [0.0, 0.1], 1e-8),
     "LambdaLR": (lambda count: 0.5**count, -1, False),
+    "MultiplicativeLR": (lambda count: 0.5, -1, False),
+    "LinearLR": (0.5, 1.0, 4, -1, False),
+    "ConstantLR": (0.5, 4, -1, False),
+    "PolynomialLR": (4, 2.0, -1, False),
+    "CosineAnnealingWarmRestarts": (2, 2, 0.01, -1, False),
+    "CyclicLR": (
+        [0.1, 0.2], 0.5, 3, None, "triangular", 0.9, None, "cycle", True, 0.8, 0.9, -1, False
+    ),
 }  # fmt: skip
 DATA: dict[str, Example] = {
     "ArrayDataset": Example(lambda rng: (real(rng, 4, 2), whole(rng, 3, 4))),

@@ -39,15 +39,14 @@ FUNCTIONS = {
     "diagonal": "ex.diag(x)",
     **dict.fromkeys(("div", "true_divide"), "ex.divide(a, b)"),
     "eq": "ex.equal(a, b)",
-    "exp2": "ex.power(2.0, x)",
     "finfo": "numpy.finfo(dtype)",
     "fix": "ex.trunc(x)",
-    "fmod": "ex.modulo(a, b), whose sign is that of b",
     "from_numpy": "ex.asarray(array)",
     "ge": "ex.greater_equal(a, b)",
     "ger": "ex.outer(a, b)",
     "get_rng_state": "ex.random.get_state()",
     "gt": "ex.greater(a, b)",
+    "hardshrink": "ex.hard_shrink(x)",
     "hardsigmoid": "ex.hard_sigmoid(x)",
     "hardswish": "ex.hard_swish(x)",
     "hardtanh": "ex.hard_tanh(x)",
@@ -57,8 +56,7 @@ FUNCTIONS = {
     "inner": "ex.dot(a, b)",
     "is_tensor": "isinstance(x, ex.Tensor)",
     "le": "ex.less_equal(a, b)",
-    "lerp": "a + weight * (b - a)",
-    "logsigmoid": "-ex.softplus(-x)",
+    "logsigmoid": "ex.log_sigmoid(x)",
     "lt": "ex.less(a, b)",
     "manual_seed": "ex.random.manual_seed(seed)",
     "masked_select": "x[mask]",
@@ -88,11 +86,12 @@ FUNCTIONS = {
     "set_grad_enabled": "with ex.enable_grad() or with ex.no_grad()",
     "set_rng_state": "ex.random.set_state(state)",
     "inference_mode": "with ex.no_grad()",
-    "softmin": "ex.softmax(-x)",
+    "softshrink": "ex.soft_shrink(x)",
     "sub": "ex.subtract(a, b)",
     "svd": "numpy.linalg.svd(x.numpy())",
     "swapdims": "ex.swapaxes(x, axis1, axis2)",
     "t": "x.T",
+    "tanhshrink": "ex.tanh_shrink(x)",
     "take_along_dim": "ex.gather(x, indices, axis)",
     "trace": "ex.sum(ex.diag(x))",
     "triplet_margin_loss": "ex.triplet_loss(anchor, positive, negative)",
@@ -124,9 +123,6 @@ MODULES = {
     "GaussianNLLLoss": "ex.mean(ex.log(var) + (mean - target) ** 2 / var) / 2",
     "Hardsigmoid2d": "ex.nn.Hardsigmoid",
     "LazyLinear": "ex.nn.Linear(in_features, out_features)",
-    "LogSigmoid": "-ex.softplus(-x)",
-    "Softmin": "ex.softmax(-x)",
-    "Softmax2d": "ex.nn.Softmax(1)",
     "SyncBatchNorm": "ex.nn.BatchNorm2d",
     "TransformerDecoderLayer": (
         f"{NONE}; ex.nn.MultiheadAttention, ex.nn.LayerNorm and ex.nn.Linear are what it is made of"
@@ -137,19 +133,10 @@ MODULES = {
     "Buffer": "self.register_buffer(name, tensor)",
 }
 OPTIMIZERS = {
-    **dict.fromkeys(("Adamax", "NAdam"), "ex.optim.Adam"),
-    "RAdam": "ex.optim.Adam with ex.optim.WarmupLR",
-    **dict.fromkeys(
-        "CosineAnnealingWarmRestarts ConstantLR MultiplicativeLR PolynomialLR".split(),
-        "ex.optim.LambdaLR(optimizer, lr_lambda)",
+    "SparseAdam": (
+        f"{NONE}: gradients are dense here, so that every row takes part in each step; take "
+        "ex.optim.Adam, or ex.optim.Adagrad, whose rows without a gradient stay as they are"
     ),
-    "CyclicLR": "ex.optim.OneCycleLR, or ex.optim.LambdaLR",
-    "LBFGS": (
-        f"{NONE}; take ex.optim.Adam, or scipy.optimize.minimize with the gradients of ex.grad"
-    ),
-    "LinearLR": "ex.optim.WarmupLR(optimizer, warmup_steps)",
-    "SequentialLR": "several schedules of one optimizer: they are composed",
-    "ChainedScheduler": "several schedules of one optimizer: they are composed",
     "LRScheduler": "ex.optim.Schedule",
     "lr_scheduler": "the schedules of ex.optim itself, such as ex.optim.StepLR",
     "swa_utils": "ex.optim.EMA",
@@ -223,7 +210,6 @@ METHODS = {
     "is_contiguous": "x.numpy().flags.c_contiguous",
     "is_floating_point": "x.dtype.kind == 'f'",
     "itemsize": "x.dtype.itemsize",
-    "lerp": "x + weight * (end - x)",
     "long": "x.astype(ex.int64)",
     "nbytes": "x.numpy().nbytes",
     "ndimension": "x.ndim",

@@ -6,7 +6,19 @@ from extensor.errors.torch_names import MODULES, missing
 from extensor.nn import init
 from extensor.nn.activation import GLU, LeakyReLU, LogSoftmax, PReLU, ReLU, Sigmoid, Softmax, Tanh
 from extensor.nn.activation_hard import Hardsigmoid, Hardswish, Hardtanh, ReLU6
-from extensor.nn.activation_smooth import ELU, GELU, SELU, Mish, SiLU, Softplus, Softsign
+from extensor.nn.activation_shrink import Hardshrink, RReLU, Softshrink, Tanhshrink, Threshold
+from extensor.nn.activation_smooth import (
+    CELU,
+    ELU,
+    GELU,
+    SELU,
+    LogSigmoid,
+    Mish,
+    SiLU,
+    Softplus,
+    Softsign,
+)
+from extensor.nn.activation_softmax import Softmax2d, Softmin
 from extensor.nn.attention import MultiHeadAttention, MultiheadAttention
 from extensor.nn.bilinear import Bilinear
 from extensor.nn.containers import ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
@@ -72,6 +84,7 @@ from extensor.nn.upsampling import (
 )
 
 __all__ = [
+    "CELU",
     "ELU",
     "GELU",
     "GLU",
@@ -122,6 +135,7 @@ __all__ = [
     "Fold",
     "GRUCell",
     "GroupNorm",
+    "Hardshrink",
     "Hardsigmoid",
     "Hardswish",
     "Hardtanh",
@@ -141,6 +155,7 @@ __all__ = [
     "LeakyReLU",
     "Linear",
     "LocalResponseNorm",
+    "LogSigmoid",
     "LogSoftmax",
     "MSELoss",
     "MaxPool1d",
@@ -164,6 +179,7 @@ __all__ = [
     "PixelUnshuffle",
     "RMSNorm",
     "RNNCell",
+    "RReLU",
     "ReLU",
     "ReLU6",
     "ReflectionPad1d",
@@ -177,9 +193,14 @@ __all__ = [
     "Sigmoid",
     "SmoothL1Loss",
     "Softmax",
+    "Softmax2d",
+    "Softmin",
     "Softplus",
+    "Softshrink",
     "Softsign",
     "Tanh",
+    "Tanhshrink",
+    "Threshold",
     "TransformerEncoderLayer",
     "TripletMarginLoss",
     "Unflatten",

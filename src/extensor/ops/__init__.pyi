@@ -83,6 +83,8 @@ __all__ = [
     "cast_backward",
     "ceil",
     "ceil_backward",
+    "celu",
+    "celu_backward",
     "chain_divide",
     "chain_divide_backward",
     "chain_rule",
@@ -112,6 +114,8 @@ __all__ = [
     "conv_transpose2d_backward",
     "conv_transpose3d",
     "conv_transpose3d_backward",
+    "copysign",
+    "copysign_backward",
     "cos",
     "cos_backward",
     "cosh",
@@ -125,6 +129,8 @@ __all__ = [
     "cumsum_backward",
     "diag",
     "diag_backward",
+    "digamma",
+    "digamma_backward",
     "divide",
     "divide_backward",
     "dot",
@@ -148,7 +154,13 @@ __all__ = [
     "equal",
     "erf",
     "erf_backward",
+    "erfc",
+    "erfc_backward",
+    "erfinv",
+    "erfinv_backward",
     "exp",
+    "exp2",
+    "exp2_backward",
     "exp_backward",
     "expand_dims",
     "expand_dims_backward",
@@ -164,6 +176,8 @@ __all__ = [
     "floor_backward",
     "floor_divide",
     "floor_divide_backward",
+    "fmod",
+    "fmod_backward",
     "focal_loss",
     "focal_loss_backward",
     "fold",
@@ -186,16 +200,22 @@ __all__ = [
     "gru_backward",
     "gru_cell",
     "gru_cell_backward",
+    "hard_shrink",
+    "hard_shrink_backward",
     "hard_sigmoid",
     "hard_sigmoid_backward",
     "hard_swish",
     "hard_swish_backward",
     "hard_tanh",
     "hard_tanh_backward",
+    "heaviside",
+    "heaviside_backward",
     "hinge_loss",
     "hinge_loss_backward",
     "huber_loss",
     "huber_loss_backward",
+    "hypot",
+    "hypot_backward",
     "identity",
     "identity_backward",
     "index_add",
@@ -219,8 +239,12 @@ __all__ = [
     "layer_norm_backward",
     "leaky_relu",
     "leaky_relu_backward",
+    "lerp",
+    "lerp_backward",
     "less",
     "less_equal",
+    "lgamma",
+    "lgamma_backward",
     "lift",
     "lift_backward",
     "linear",
@@ -235,8 +259,14 @@ __all__ = [
     "log2",
     "log2_backward",
     "log_backward",
+    "log_sigmoid",
+    "log_sigmoid_backward",
     "log_softmax",
     "log_softmax_backward",
+    "logaddexp",
+    "logaddexp2",
+    "logaddexp2_backward",
+    "logaddexp_backward",
     "logical_and",
     "logical_not",
     "logical_or",
@@ -300,6 +330,8 @@ __all__ = [
     "mse_loss_backward",
     "multiply",
     "multiply_backward",
+    "nan_to_num",
+    "nan_to_num_backward",
     "negative",
     "negative_backward",
     "nll_loss",
@@ -323,6 +355,8 @@ __all__ = [
     "pixel_unshuffle_backward",
     "place",
     "place_backward",
+    "polygamma",
+    "polygamma_backward",
     "power",
     "power_backward",
     "prelu",
@@ -353,6 +387,8 @@ __all__ = [
     "roll_backward",
     "round",
     "round_backward",
+    "rrelu",
+    "rrelu_backward",
     "rsqrt",
     "rsqrt_backward",
     "scaled_dot_product_attention",
@@ -369,12 +405,18 @@ __all__ = [
     "silu_backward",
     "sin",
     "sin_backward",
+    "sinc",
+    "sinc_backward",
     "sinh",
     "sinh_backward",
     "smooth_l1_loss",
     "smooth_l1_loss_backward",
+    "soft_shrink",
+    "soft_shrink_backward",
     "softmax",
     "softmax_backward",
+    "softmin",
+    "softmin_backward",
     "softplus",
     "softplus_backward",
     "softsign",
@@ -405,8 +447,12 @@ __all__ = [
     "tan_backward",
     "tanh",
     "tanh_backward",
+    "tanh_shrink",
+    "tanh_shrink_backward",
     "tensordot",
     "tensordot_backward",
+    "threshold",
+    "threshold_backward",
     "tile",
     "tile_backward",
     "topk",
@@ -429,6 +475,8 @@ __all__ = [
     "var_backward",
     "where",
     "where_backward",
+    "xlogy",
+    "xlogy_backward",
 ]
 
 @type_check_only
@@ -521,6 +569,11 @@ class conv_transpose3d_gradients(NamedTuple):
     grad_bias: Tensor
 
 @type_check_only
+class copysign_gradients(NamedTuple):
+    grad_a: Tensor
+    grad_b: Tensor
+
+@type_check_only
 class cosine_embedding_loss_gradients(NamedTuple):
     grad_x1: Tensor
     grad_x2: Tensor
@@ -547,6 +600,11 @@ class embedding_bag_gradients(NamedTuple):
 
 @type_check_only
 class floor_divide_gradients(NamedTuple):
+    grad_a: Tensor
+    grad_b: Tensor
+
+@type_check_only
+class fmod_gradients(NamedTuple):
     grad_a: Tensor
     grad_b: Tensor
 
@@ -585,6 +643,11 @@ class gru_cell_gradients(NamedTuple):
     grad_b_hh: Tensor
 
 @type_check_only
+class heaviside_gradients(NamedTuple):
+    grad_x: Tensor
+    grad_values: Tensor
+
+@type_check_only
 class hinge_loss_gradients(NamedTuple):
     grad_prediction: Tensor
     grad_target: Tensor
@@ -593,6 +656,11 @@ class hinge_loss_gradients(NamedTuple):
 class huber_loss_gradients(NamedTuple):
     grad_prediction: Tensor
     grad_target: Tensor
+
+@type_check_only
+class hypot_gradients(NamedTuple):
+    grad_a: Tensor
+    grad_b: Tensor
 
 @type_check_only
 class index_add_gradients(NamedTuple):
@@ -627,10 +695,26 @@ class layer_norm_gradients(NamedTuple):
     grad_bias: Tensor
 
 @type_check_only
+class lerp_gradients(NamedTuple):
+    grad_start: Tensor
+    grad_end: Tensor
+    grad_weight: Tensor
+
+@type_check_only
 class linear_gradients(NamedTuple):
     grad_x: Tensor
     grad_weight: Tensor
     grad_bias: Tensor
+
+@type_check_only
+class logaddexp_gradients(NamedTuple):
+    grad_a: Tensor
+    grad_b: Tensor
+
+@type_check_only
+class logaddexp2_gradients(NamedTuple):
+    grad_a: Tensor
+    grad_b: Tensor
 
 @type_check_only
 class lstm_gradients(NamedTuple):
@@ -755,6 +839,11 @@ class triplet_loss_gradients(NamedTuple):
 
 @type_check_only
 class where_gradients(NamedTuple):
+    grad_a: Tensor
+    grad_b: Tensor
+
+@type_check_only
+class xlogy_gradients(NamedTuple):
     grad_a: Tensor
     grad_b: Tensor
 
@@ -2730,6 +2819,59 @@ def ceil_backward(grad_output: TensorLike) -> Tensor:
         Gradient of ``x``, of its shape and dtype.
     """
 
+def celu(x: TensorLike, alpha: float = 1.0) -> Tensor:
+    """The continuously differentiable `elu`: ``alpha * (exp(x / alpha) - 1)`` where ``x`` is negative.
+
+    Elsewhere it is ``x``.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+    alpha : float, default 1.0
+        Minus the value that is approached at -inf.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    Raises
+    ------
+    ValueError
+        If ``alpha`` is 0.
+
+    See Also
+    --------
+    celu_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: 1 or ``exp(x / alpha)``.
+
+    Integers and booleans are converted to the default dtype first.
+    """
+
+def celu_backward(grad_output: TensorLike, x: TensorLike, alpha: float = 1.0) -> Tensor:
+    """``grad_output`` times 1 or ``exp(x / alpha)``.
+
+    The backward pass of `celu`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `celu`, of its shape. Its dtype must be floating.
+    x : tensor_like
+        The input.
+    alpha : float, default 1.0
+        Minus the value that is approached at -inf.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
 def chain_divide(gradient: TensorLike, denominator: TensorLike) -> Tensor:
     """``gradient / denominator``, and exactly 0 where ``gradient`` is 0.
 
@@ -3831,6 +3973,58 @@ def conv_transpose3d_backward(
         - ``grad_bias``, of the shape and dtype of ``bias``.
     """
 
+def copysign(a: TensorLike, b: TensorLike) -> Tensor:
+    """The magnitude of ``a`` with the sign of ``b``.
+
+    Parameters
+    ----------
+    a, b : tensor_like
+        The operands. They broadcast against each other.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape to which ``a`` and ``b`` broadcast.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not broadcast.
+
+    See Also
+    --------
+    copysign_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: 1 where the signs are the same, else -1, and 0 where ``a`` is 0; for ``b`` 0.
+
+    Integers and booleans are converted to the default dtype first.
+
+    Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
+    """
+
+def copysign_backward(grad_output: TensorLike, a: TensorLike, b: TensorLike) -> copysign_gradients:
+    """``grad_output`` times the signs of ``a`` and ``b``, and zeros.
+
+    The backward pass of `copysign`: from the gradient of its result to that of ``a`` and ``b``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `copysign`, of its shape. Its dtype must be floating.
+    a, b : tensor_like
+        The operands. They broadcast against each other.
+
+    Returns
+    -------
+    copysign_gradients
+        Named tuple of the gradients:
+
+        - ``grad_a``, of the shape and dtype of ``a``.
+        - ``grad_b``, of the shape and dtype of ``b``.
+    """
+
 def cos(x: TensorLike) -> Tensor:
     """The cosine.
 
@@ -4205,6 +4399,48 @@ def diag_backward(grad_output: TensorLike, input_shape: Sequence[int], k: int = 
         Shape of ``x``.
     k : int, default 0
         The number of the diagonal: 0 is the main one, positive ones are above it.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
+def digamma(x: TensorLike) -> Tensor:
+    """The derivative of ``lgamma``; -inf at 0, NaN at -1, -2, ...
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    See Also
+    --------
+    digamma_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``polygamma(x, 1)``.
+
+    Integers and booleans are converted to the default dtype first.
+    """
+
+def digamma_backward(grad_output: TensorLike, x: TensorLike) -> Tensor:
+    """``grad_output * polygamma(x, 1)``.
+
+    The backward pass of `digamma`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `digamma`, of its shape. Its dtype must be floating.
+    x : tensor_like
+        The input.
 
     Returns
     -------
@@ -4866,6 +5102,90 @@ def erf_backward(grad_output: TensorLike, x: TensorLike) -> Tensor:
         Gradient of ``x``, of its shape and dtype.
     """
 
+def erfc(x: TensorLike) -> Tensor:
+    """The complementary error function ``1 - erf(x)``, with all its digits where it is tiny.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    See Also
+    --------
+    erfc_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``-2 / sqrt(pi) * exp(-x**2)``.
+
+    Integers and booleans are converted to the default dtype first.
+    """
+
+def erfc_backward(grad_output: TensorLike, x: TensorLike) -> Tensor:
+    """``-grad_output * 2 / sqrt(pi) * exp(-x**2)``.
+
+    The backward pass of `erfc`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `erfc`, of its shape. Its dtype must be floating.
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
+def erfinv(x: TensorLike) -> Tensor:
+    """The inverse of the error function; infinite at -1 and 1, NaN outside.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    See Also
+    --------
+    erfinv_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``sqrt(pi) / 2 * exp(output**2)``.
+
+    Integers and booleans are converted to the default dtype first.
+    """
+
+def erfinv_backward(grad_output: TensorLike, output: TensorLike) -> Tensor:
+    """``grad_output * sqrt(pi) / 2 * exp(output**2)``.
+
+    The backward pass of `erfinv`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `erfinv`, of its shape. Its dtype must be floating.
+    output : tensor_like
+        The result of `erfinv`.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
 def exp(x: TensorLike) -> Tensor:
     """The exponential, ``e ** x``.
 
@@ -4901,6 +5221,48 @@ def exp_backward(grad_output: TensorLike, output: TensorLike) -> Tensor:
         Gradient of the result of `exp`, of its shape. Its dtype must be floating.
     output : tensor_like
         The result of `exp`.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
+def exp2(x: TensorLike) -> Tensor:
+    """``2 ** x``.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    See Also
+    --------
+    exp2_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``output * log(2)``.
+
+    Integers and booleans are converted to the default dtype first.
+    """
+
+def exp2_backward(grad_output: TensorLike, output: TensorLike) -> Tensor:
+    """``grad_output * output * log(2)``.
+
+    The backward pass of `exp2`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `exp2`, of its shape. Its dtype must be floating.
+    output : tensor_like
+        The result of `exp2`.
 
     Returns
     -------
@@ -5189,6 +5551,58 @@ def floor_divide_backward(
     Returns
     -------
     floor_divide_gradients
+        Named tuple of the gradients:
+
+        - ``grad_a``, of the shape and dtype of ``a``.
+        - ``grad_b``, of the shape and dtype of ``b``.
+    """
+
+def fmod(a: TensorLike, b: TensorLike) -> Tensor:
+    """The remainder of ``a / b`` with the sign of ``a``, as in C.
+
+    Parameters
+    ----------
+    a, b : tensor_like
+        The operands. They broadcast against each other.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape to which ``a`` and ``b`` broadcast.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not broadcast.
+
+    See Also
+    --------
+    fmod_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: 1 and ``-trunc(a / b)``.
+
+    Integers and booleans are converted to the default dtype first.
+
+    Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
+    """
+
+def fmod_backward(grad_output: TensorLike, a: TensorLike, b: TensorLike) -> fmod_gradients:
+    """``grad_output`` and ``-grad_output * trunc(a / b)``.
+
+    The backward pass of `fmod`: from the gradient of its result to that of ``a`` and ``b``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `fmod`, of its shape. Its dtype must be floating.
+    a, b : tensor_like
+        The operands. They broadcast against each other.
+
+    Returns
+    -------
+    fmod_gradients
         Named tuple of the gradients:
 
         - ``grad_a``, of the shape and dtype of ``a``.
@@ -5980,6 +6394,57 @@ def gru_cell_backward(
         - ``grad_b_hh``, of the shape and dtype of ``b_hh``.
     """
 
+def hard_shrink(x: TensorLike, lambd: float = 0.5) -> Tensor:
+    """``x`` where ``abs(x)`` is above ``lambd``, else 0.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+    lambd : float, default 0.5
+        The largest magnitude that becomes 0.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    Raises
+    ------
+    ValueError
+        If ``lambd`` is negative.
+
+    See Also
+    --------
+    hard_shrink_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: 1 where ``abs(x)`` is above ``lambd``, else 0.
+
+    Integers and booleans are converted to the default dtype first.
+    """
+
+def hard_shrink_backward(grad_output: TensorLike, x: TensorLike, lambd: float = 0.5) -> Tensor:
+    """``grad_output`` where ``abs(x) > lambd``, else 0.
+
+    The backward pass of `hard_shrink`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `hard_shrink`, of its shape. Its dtype must be floating.
+    x : tensor_like
+        The input.
+    lambd : float, default 0.5
+        The largest magnitude that becomes 0.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
 def hard_sigmoid(x: TensorLike) -> Tensor:
     """A piecewise linear sigmoid, ``min(max(x + 3, 0), 6) / 6``.
 
@@ -6119,6 +6584,64 @@ def hard_tanh_backward(
     -------
     Tensor
         Gradient of ``x``, of its shape and dtype.
+    """
+
+def heaviside(x: TensorLike, values: TensorLike) -> Tensor:
+    """0 where ``x`` is negative, 1 where it is positive, and ``values`` where it is 0.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+    values : tensor_like
+        The results where ``x`` is 0. They broadcast against ``x``.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape to which ``x`` and ``values`` broadcast.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not broadcast.
+
+    See Also
+    --------
+    heaviside_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: 0 for ``x``, and 1 for ``values`` where ``x`` is 0.
+
+    Integers and booleans are converted to the default dtype first.
+
+    Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
+    """
+
+def heaviside_backward(
+    grad_output: TensorLike, x: TensorLike, values: TensorLike
+) -> heaviside_gradients:
+    """Zeros, and ``grad_output`` where ``x`` is 0.
+
+    The backward pass of `heaviside`: from the gradient of its result to that of ``x`` and ``values``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `heaviside`, of its shape. Its dtype must be floating.
+    x : tensor_like
+        The input.
+    values : tensor_like
+        The results where ``x`` is 0. They broadcast against ``x``.
+
+    Returns
+    -------
+    heaviside_gradients
+        Named tuple of the gradients:
+
+        - ``grad_x``, of the shape and dtype of ``x``.
+        - ``grad_values``, of the shape and dtype of ``values``.
     """
 
 def hinge_loss(
@@ -6265,6 +6788,62 @@ def huber_loss_backward(
 
         - ``grad_prediction``, of the shape and dtype of ``prediction``.
         - ``grad_target``, of the shape and dtype of ``target``.
+    """
+
+def hypot(a: TensorLike, b: TensorLike) -> Tensor:
+    """``sqrt(a**2 + b**2)``, without overflow.
+
+    Parameters
+    ----------
+    a, b : tensor_like
+        The operands. They broadcast against each other.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape to which ``a`` and ``b`` broadcast.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not broadcast.
+
+    See Also
+    --------
+    hypot_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``a / output`` and ``b / output``, 0 at 0.
+
+    Integers and booleans are converted to the default dtype first.
+
+    Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
+    """
+
+def hypot_backward(
+    grad_output: TensorLike, a: TensorLike, b: TensorLike, output: TensorLike
+) -> hypot_gradients:
+    """``grad_output * a / output`` and ``grad_output * b / output``.
+
+    The backward pass of `hypot`: from the gradient of its result to that of ``a`` and ``b``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `hypot`, of its shape. Its dtype must be floating.
+    a, b : tensor_like
+        The operands. They broadcast against each other.
+    output : tensor_like
+        The result of `hypot`.
+
+    Returns
+    -------
+    hypot_gradients
+        Named tuple of the gradients:
+
+        - ``grad_a``, of the shape and dtype of ``a``.
+        - ``grad_b``, of the shape and dtype of ``b``.
     """
 
 def identity(x: TensorLike) -> Tensor:
@@ -7007,6 +7586,65 @@ def leaky_relu_backward(grad_output: TensorLike, x: TensorLike, alpha: float = 0
         Gradient of ``x``, of its shape and dtype.
     """
 
+def lerp(start: TensorLike, end: TensorLike, weight: TensorLike) -> Tensor:
+    """The point between ``start`` and ``end``, ``start + weight * (end - start)``; exact at both.
+
+    Parameters
+    ----------
+    start, end : tensor_like
+        The points at the weights 0 and 1.
+    weight : tensor_like
+        How far along. All three broadcast against each other.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape to which all three broadcast.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not broadcast.
+
+    See Also
+    --------
+    lerp_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``1 - weight``, ``weight`` and ``end - start``.
+
+    Integers and booleans are converted to the default dtype first.
+
+    Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
+    """
+
+def lerp_backward(
+    grad_output: TensorLike, start: TensorLike, end: TensorLike, weight: TensorLike
+) -> lerp_gradients:
+    """``grad_output`` times ``1 - weight``, ``weight`` and ``end - start``.
+
+    The backward pass of `lerp`: from the gradient of its result to that of ``start`` and ``end`` and ``weight``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `lerp`, of its shape. Its dtype must be floating.
+    start, end : tensor_like
+        The points at the weights 0 and 1.
+    weight : tensor_like
+        How far along. All three broadcast against each other.
+
+    Returns
+    -------
+    lerp_gradients
+        Named tuple of the gradients:
+
+        - ``grad_start``, of the shape and dtype of ``start``.
+        - ``grad_end``, of the shape and dtype of ``end``.
+        - ``grad_weight``, of the shape and dtype of ``weight``.
+    """
+
 def less(a: TensorLike, b: TensorLike) -> Tensor:
     """True where ``a < b``, element by element.
 
@@ -7055,6 +7693,48 @@ def less_equal(a: TensorLike, b: TensorLike) -> Tensor:
     The result has no gradient.
 
     Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
+    """
+
+def lgamma(x: TensorLike) -> Tensor:
+    """The logarithm of the magnitude of the gamma function; inf at 0, -1, -2, ...
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    See Also
+    --------
+    lgamma_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``digamma(x)``.
+
+    Integers and booleans are converted to the default dtype first.
+    """
+
+def lgamma_backward(grad_output: TensorLike, x: TensorLike) -> Tensor:
+    """``grad_output * digamma(x)``.
+
+    The backward pass of `lgamma`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `lgamma`, of its shape. Its dtype must be floating.
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
     """
 
 def lift(x: TensorLike, least: float) -> Tensor:
@@ -7409,6 +8089,48 @@ def log2_backward(grad_output: TensorLike, x: TensorLike, eps: float = 1e-10) ->
         Gradient of ``x``, of its shape and dtype.
     """
 
+def log_sigmoid(x: TensorLike) -> Tensor:
+    """``log(sigmoid(x))``, without overflow.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    See Also
+    --------
+    log_sigmoid_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``sigmoid(-x)``.
+
+    Integers and booleans are converted to the default dtype first.
+    """
+
+def log_sigmoid_backward(grad_output: TensorLike, x: TensorLike) -> Tensor:
+    """``grad_output * sigmoid(-x)``.
+
+    The backward pass of `log_sigmoid`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `log_sigmoid`, of its shape. Its dtype must be floating.
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
 def log_softmax(x: TensorLike, axis: int = -1) -> Tensor:
     """The logarithm of `softmax`, ``x - log(sum(exp(x)))`` over ``axis``, without overflow.
 
@@ -7459,6 +8181,115 @@ def log_softmax_backward(grad_output: TensorLike, output: TensorLike, axis: int 
     -------
     Tensor
         Gradient of ``x``, of its shape and dtype.
+    """
+
+def logaddexp(a: TensorLike, b: TensorLike) -> Tensor:
+    """``log(exp(a) + exp(b))``, without overflow.
+
+    Parameters
+    ----------
+    a, b : tensor_like
+        The operands. They broadcast against each other.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape to which ``a`` and ``b`` broadcast.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not broadcast.
+
+    See Also
+    --------
+    logaddexp_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``sigmoid(a - b)`` and ``sigmoid(b - a)``, a half for both at the same infinity.
+
+    Integers and booleans are converted to the default dtype first.
+
+    Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
+    """
+
+def logaddexp_backward(
+    grad_output: TensorLike, a: TensorLike, b: TensorLike
+) -> logaddexp_gradients:
+    """``grad_output`` times ``sigmoid(a - b)`` and ``sigmoid(b - a)``.
+
+    The backward pass of `logaddexp`: from the gradient of its result to that of ``a`` and ``b``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `logaddexp`, of its shape. Its dtype must be floating.
+    a, b : tensor_like
+        The operands. They broadcast against each other.
+
+    Returns
+    -------
+    logaddexp_gradients
+        Named tuple of the gradients:
+
+        - ``grad_a``, of the shape and dtype of ``a``.
+        - ``grad_b``, of the shape and dtype of ``b``.
+    """
+
+def logaddexp2(a: TensorLike, b: TensorLike) -> Tensor:
+    """``log2(2**a + 2**b)``, without overflow.
+
+    Parameters
+    ----------
+    a, b : tensor_like
+        The operands. They broadcast against each other.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape to which ``a`` and ``b`` broadcast.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not broadcast.
+
+    See Also
+    --------
+    logaddexp2_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``sigmoid((a - b) * log(2))`` and ``sigmoid((b - a) * log(2))``, a half for both at
+    the same infinity.
+
+    Integers and booleans are converted to the default dtype first.
+
+    Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
+    """
+
+def logaddexp2_backward(
+    grad_output: TensorLike, a: TensorLike, b: TensorLike
+) -> logaddexp2_gradients:
+    """``grad_output`` times the sigmoids of ``a - b`` and ``b - a``, times ``log(2)`` both.
+
+    The backward pass of `logaddexp2`: from the gradient of its result to that of ``a`` and ``b``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `logaddexp2`, of its shape. Its dtype must be floating.
+    a, b : tensor_like
+        The operands. They broadcast against each other.
+
+    Returns
+    -------
+    logaddexp2_gradients
+        Named tuple of the gradients:
+
+        - ``grad_a``, of the shape and dtype of ``a``.
+        - ``grad_b``, of the shape and dtype of ``b``.
     """
 
 def logical_and(a: TensorLike, b: TensorLike) -> Tensor:
@@ -9477,6 +10308,62 @@ def multiply_backward(grad_output: TensorLike, a: TensorLike, b: TensorLike) -> 
         - ``grad_b``, of the shape and dtype of ``b``.
     """
 
+def nan_to_num(
+    x: TensorLike, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None
+) -> Tensor:
+    """``x`` with NaN and infinities replaced by numbers.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+    nan : float, default 0.0
+        What stands for NaN.
+    posinf, neginf : float, optional
+        What stands for the infinities, by default the largest and the smallest number of the dtype.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    See Also
+    --------
+    nan_to_num_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: 1 where ``x`` is finite, else 0.
+    """
+
+def nan_to_num_backward(
+    grad_output: TensorLike,
+    x: TensorLike,
+    nan: float = 0.0,
+    posinf: float | None = None,
+    neginf: float | None = None,
+) -> Tensor:
+    """``grad_output`` where ``x`` is finite, else 0.
+
+    The backward pass of `nan_to_num`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `nan_to_num`, of its shape. Its dtype must be floating.
+    x : tensor_like
+        The input.
+    nan : float, default 0.0
+        What stands for NaN.
+    posinf, neginf : float, optional
+        What stands for the infinities, by default the largest and the smallest number of the dtype.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
 def negative(x: TensorLike) -> Tensor:
     """The negative, ``-x``.
 
@@ -10101,6 +10988,60 @@ def place_backward(
     index : index
         Anything that indexes a NumPy array: ints, slices, ``None``, ``...``, arrays of ints or bools, or a
         tuple of these.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
+def polygamma(x: TensorLike, n: int) -> Tensor:
+    """The ``n``-th derivative of ``digamma``.
+
+    At 0, -1, -2, ... it is inf for odd ``n`` and NaN for even ones.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+    n : int
+        The order, from 0 to 150.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    Raises
+    ------
+    ValueError
+        If ``n`` is out of range.
+
+    See Also
+    --------
+    polygamma_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative:
+    ``polygamma(x, n + 1)``.
+
+    Integers and booleans are converted to the default dtype first.
+    """
+
+def polygamma_backward(grad_output: TensorLike, x: TensorLike, n: int) -> Tensor:
+    """``grad_output * polygamma(x, n + 1)``.
+
+    The backward pass of `polygamma`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `polygamma`, of its shape. Its dtype must be floating.
+    x : tensor_like
+        The input.
+    n : int
+        The order, from 0 to 150.
 
     Returns
     -------
@@ -10961,6 +11902,69 @@ def round_backward(grad_output: TensorLike) -> Tensor:
         Gradient of ``x``, of its shape and dtype.
     """
 
+def rrelu(
+    x: TensorLike,
+    lower: float = 0.125,
+    upper: float = 0.3333333333333333,
+    training: bool = False,
+    generator: Generator | None = None,
+) -> Tensor:
+    """A leaky rectifier whose slope for negative inputs is random in training.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+    lower : float, default 0.125
+        Bounds of the slopes.
+    upper : float, default 0.3333333333333333
+        Bounds of the slopes.
+    training : bool, default False
+        Whether to draw a slope for each element. If not, all are halfway between the bounds.
+    generator : Generator, optional
+        The source of the slopes, by default ``ex.random.default_generator``.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    Raises
+    ------
+    ValueError
+        If ``lower`` is above ``upper``.
+
+    See Also
+    --------
+    rrelu_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: 1 where ``x`` is positive, else the slope, also at 0.
+
+    Integers and booleans are converted to the default dtype first.
+    """
+
+def rrelu_backward(grad_output: TensorLike, x: TensorLike, slope: TensorLike) -> Tensor:
+    """``grad_output`` where ``x`` is positive, else times ``slope``.
+
+    The backward pass of `rrelu`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `rrelu`, of its shape. Its dtype must be floating.
+    x : tensor_like
+        The input.
+    slope : tensor_like, floats
+        The slopes of the forward, one for each element or one for all.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
 def rsqrt(x: TensorLike) -> Tensor:
     """The reciprocal of the square root, ``1 / sqrt(x)``. Infinite at 0, NaN below.
 
@@ -11377,6 +12381,48 @@ def sin_backward(grad_output: TensorLike, x: TensorLike) -> Tensor:
         Gradient of ``x``, of its shape and dtype.
     """
 
+def sinc(x: TensorLike) -> Tensor:
+    """``sin(pi * x) / (pi * x)``, and 1 at 0.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    See Also
+    --------
+    sinc_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``(cos(pi * x) - output) / x``, which keeps its digits near 0, where it is 0.
+
+    Integers and booleans are converted to the default dtype first.
+    """
+
+def sinc_backward(grad_output: TensorLike, x: TensorLike) -> Tensor:
+    """``grad_output * (cos(pi * x) - sinc(x)) / x``.
+
+    The backward pass of `sinc`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `sinc`, of its shape. Its dtype must be floating.
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
 def sinh(x: TensorLike) -> Tensor:
     """The hyperbolic sine.
 
@@ -11498,6 +12544,57 @@ def smooth_l1_loss_backward(
         - ``grad_target``, of the shape and dtype of ``target``.
     """
 
+def soft_shrink(x: TensorLike, lambd: float = 0.5) -> Tensor:
+    """``x`` moved towards 0 by ``lambd``, and 0 where that would change its sign.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+    lambd : float, default 0.5
+        How far to move.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    Raises
+    ------
+    ValueError
+        If ``lambd`` is negative.
+
+    See Also
+    --------
+    soft_shrink_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: 1 where ``abs(x)`` is above ``lambd``, else 0.
+
+    Integers and booleans are converted to the default dtype first.
+    """
+
+def soft_shrink_backward(grad_output: TensorLike, x: TensorLike, lambd: float = 0.5) -> Tensor:
+    """``grad_output`` where ``abs(x) > lambd``, else 0.
+
+    The backward pass of `soft_shrink`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `soft_shrink`, of its shape. Its dtype must be floating.
+    x : tensor_like
+        The input.
+    lambd : float, default 0.5
+        How far to move.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
 def softmax(x: TensorLike, axis: int = -1) -> Tensor:
     """``exp(x)`` divided by its sum over ``axis``, without overflow.
 
@@ -11543,6 +12640,52 @@ def softmax_backward(grad_output: TensorLike, output: TensorLike, axis: int = -1
         The result of `softmax`.
     axis : int, default -1
         The axis whose elements are to sum to 1.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
+def softmin(x: TensorLike, axis: int = -1) -> Tensor:
+    """``exp(-x)`` divided by its sum over ``axis``, without overflow.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+    axis : int, default -1
+        The axis. A negative number counts from the last one.
+
+    Returns
+    -------
+    Tensor
+        The weights, in the shape of ``x``.
+
+    See Also
+    --------
+    softmin_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``output * (sum(grad_output * output) - grad_output)``.
+
+    Integers and booleans are converted to the default dtype first.
+    """
+
+def softmin_backward(grad_output: TensorLike, output: TensorLike, axis: int = -1) -> Tensor:
+    """``output * (sum(grad_output * output) - grad_output)``.
+
+    The backward pass of `softmin`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `softmin`, of its shape. Its dtype must be floating.
+    output : tensor_like
+        The result of `softmin`.
+    axis : int, default -1
+        The axis. A negative number counts from the last one.
 
     Returns
     -------
@@ -12297,6 +13440,48 @@ def tanh_backward(grad_output: TensorLike, output: TensorLike) -> Tensor:
         Gradient of ``x``, of its shape and dtype.
     """
 
+def tanh_shrink(x: TensorLike) -> Tensor:
+    """``x - tanh(x)``.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    See Also
+    --------
+    tanh_shrink_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``tanh(x)**2``.
+
+    Integers and booleans are converted to the default dtype first.
+    """
+
+def tanh_shrink_backward(grad_output: TensorLike, x: TensorLike) -> Tensor:
+    """``grad_output * tanh(x)**2``.
+
+    The backward pass of `tanh_shrink`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `tanh_shrink`, of its shape. Its dtype must be floating.
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
 def tensordot(
     a: TensorLike, b: TensorLike, axes: int | Sequence[int | Sequence[int]] = 2
 ) -> Tensor:
@@ -12360,6 +13545,58 @@ def tensordot_backward(
 
         - ``grad_a``, of the shape and dtype of ``a``.
         - ``grad_b``, of the shape and dtype of ``b``.
+    """
+
+def threshold(x: TensorLike, threshold: float, value: float) -> Tensor:
+    """``x`` where it is above ``threshold``, else ``value``.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+    threshold : float
+        The number that ``x`` must exceed.
+    value : float
+        What stands for the other elements.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    See Also
+    --------
+    threshold_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: 1 where ``x`` is above ``threshold``, else 0.
+
+    Integers and booleans are converted to the default dtype first.
+    """
+
+def threshold_backward(
+    grad_output: TensorLike, x: TensorLike, threshold: float, value: float
+) -> Tensor:
+    """``grad_output`` where ``x > threshold``, else 0.
+
+    The backward pass of `threshold`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `threshold`, of its shape. Its dtype must be floating.
+    x : tensor_like
+        The input.
+    threshold : float
+        The number that ``x`` must exceed.
+    value : float
+        What stands for the other elements.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
     """
 
 def tile(x: TensorLike, reps: int | Sequence[int]) -> Tensor:
@@ -12984,6 +14221,59 @@ def where_backward(
     Returns
     -------
     where_gradients
+        Named tuple of the gradients:
+
+        - ``grad_a``, of the shape and dtype of ``a``.
+        - ``grad_b``, of the shape and dtype of ``b``.
+    """
+
+def xlogy(a: TensorLike, b: TensorLike) -> Tensor:
+    """``a * log(b)``, and 0 where ``a`` is 0 unless ``b`` is NaN.
+
+    Parameters
+    ----------
+    a, b : tensor_like
+        The operands. They broadcast against each other.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape to which ``a`` and ``b`` broadcast.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not broadcast.
+
+    See Also
+    --------
+    xlogy_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``log(b)``, 0 where ``a`` is 0 and ``b`` is not above 0; and ``a / b``, 0 where ``a``
+    is 0.
+
+    Integers and booleans are converted to the default dtype first.
+
+    Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
+    """
+
+def xlogy_backward(grad_output: TensorLike, a: TensorLike, b: TensorLike) -> xlogy_gradients:
+    """``grad_output * log(b)`` and ``grad_output * a / b``.
+
+    The backward pass of `xlogy`: from the gradient of its result to that of ``a`` and ``b``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `xlogy`, of its shape. Its dtype must be floating.
+    a, b : tensor_like
+        The operands. They broadcast against each other.
+
+    Returns
+    -------
+    xlogy_gradients
         Named tuple of the gradients:
 
         - ``grad_a``, of the shape and dtype of ``a``.
