@@ -45,7 +45,12 @@ _BINARY = {
     "maximum": ("maximum",),
     "minimum": ("minimum",),
     "atan2": ("atan2", "arctan2"),
+    "copysign": ("copysign",),
+    "fmod": ("fmod",),
+    "heaviside": ("heaviside",),
     "logaddexp": ("logaddexp",),
+    "logaddexp2": ("logaddexp2",),
+    "xlogy": ("xlogy",),
     "hypot": ("hypot",),
     "equal": ("eq",),
     "not_equal": ("ne", "not_equal"),
@@ -164,12 +169,6 @@ def square(input: Any) -> Any:
     return ops.square(input if input.dtype != np.bool_ else ops.cast(input, np.int64))
 
 
-def fmod(input: Any, other: Any) -> Tensor:
-    """The remainder with the sign of ``input``."""
-    positive = abs(other) if not isinstance(other, CoreTensor) else _abs(other)
-    return _multiply(_sign(input), _remainder(_abs(input), positive))  # type: ignore[no-any-return]
-
-
 @named
 def round(input: Any, *, decimals: int = 0) -> Any:
     """The nearest integer, halves to the even one; ``decimals`` counts digits after the point."""
@@ -203,12 +202,6 @@ def clamp_min(input: Any, min: Any) -> Tensor:
 def clamp_max(input: Any, max: Any) -> Tensor:
     """The smaller of ``input`` and ``max``."""
     return clamp(input, None, max)  # type: ignore[no-any-return]
-
-
-@named
-def lerp(input: Any, end: Any, weight: Any) -> Any:
-    """``input + weight * (end - input)``."""
-    return ops.add(input, ops.multiply(ops.subtract(end, input), weight))
 
 
 @named
@@ -251,6 +244,25 @@ def masked_fill(input: Any, mask: Any, value: Any) -> Any:
 
 
 @named
+def lerp(input: Any, end: Any, weight: Any) -> Any:
+    """``input + weight * (end - input)``."""
+    return ops.lerp(input, end, weight)
+
+
+@named
+def nan_to_num(
+    input: Any, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None
+) -> Any:
+    """``input`` with numbers in place of NaN and infinities."""
+    return ops.nan_to_num(input, nan, posinf, neginf)
+
+
+def polygamma(n: int, input: Any) -> Tensor:
+    """The ``n``-th derivative of `digamma`."""
+    return named(ops.polygamma)(input, n)  # type: ignore[no-any-return]
+
+
+@named
 def logit(input: Any, eps: float | None = None) -> Any:
     """``log(x / (1 - x))``; ``eps`` keeps ``x`` within ``[eps, 1 - eps]``."""
     input = input if is_floating(input.dtype) else ops.multiply(input, 1.0)
@@ -265,38 +277,6 @@ def softplus(input: Any, beta: float = 1.0, threshold: float = 20.0) -> Any:
     if threshold * 1.0 >= 20.0 and input.dtype.itemsize <= 4:
         return smooth  # the two differ by less than a rounding
     return ops.where(ops.greater(ops.multiply(input, beta), threshold), input, smooth)
-
-
-@named
-def nan_to_num(
-    input: Any, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None
-) -> Any:
-    """``input`` with numbers in place of NaN and infinities."""
-    if not is_floating(input.dtype):
-        return ops.clone(input)
-    limits = np.finfo(input.dtype)
-    high = float(limits.max) if posinf is None else posinf
-    low = float(limits.min) if neginf is None else neginf
-    array = array_of(input, "nan_to_num")
-    for mask, value in ((np.isnan(array), nan), (array == np.inf, high), (array == -np.inf, low)):
-        if mask.any():
-            input = ops.where(wrapped(mask), value, input)
-    return ops.clone(input)
-
-
-@named
-def heaviside(input: Any, values: Any) -> Any:
-    """0 below zero, 1 above it, and ``values`` at zero."""
-    made = np.heaviside(array_of(input, "heaviside"), array_of(values, "heaviside"))
-    return wrapped(np.asarray(made, input.dtype))
-
-
-@named
-def xlogy(input: Any, other: Any) -> Any:
-    """``input * log(other)``, and 0 where ``input`` is 0."""
-    is_zero = ops.equal(input, 0)
-    safe = ops.where(is_zero, 1.0, other)
-    return ops.multiply(input, ops.log(safe))
 
 
 def isclose(
@@ -336,5 +316,3 @@ FUNCTIONS |= {
     "frac": of_one(lambda x: ops.subtract(x, ops.trunc(x))),
 }
 del FUNCTIONS["of_one"], FUNCTIONS["of_two"]
-if "exp2" not in FUNCTIONS:
-    FUNCTIONS["exp2"] = of_one(lambda x: ops.power(2.0, x))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from extensor.arrays.dtypes import is_floating
 from extensor.core import modes
 from extensor.core.tensor import Tensor as CoreTensor
 from extensor.ops.in_place import overwrite, set_item
+from extensor.ops.methods import METHODS, RENAMED
 from extensor.torch import creation, elementwise, indexing, products, reductions, shapes
 from extensor.torch.devices import check_device, device
 from extensor.torch.dtypes import CASTS, CLASSES, named_dtype
@@ -486,6 +488,8 @@ def attach() -> None:
         methods[f"__i{name}__"] = changing(f"__i{name}__", function, _SYMBOLS[name])
     for name in _COMPARISONS:
         methods[f"__{name}__"] = _comparison(functions[name])
+    inherited = {*METHODS, *RENAMED} - methods.keys()
+    methods |= {name: _handing_out(getattr(CoreTensor, name)) for name in inherited}
     for name, method in methods.items():
         setattr(Tensor, name, method)
     for name, text in (("T", "The transpose."), ("mT", "The last two dimensions exchanged.")):
@@ -496,6 +500,16 @@ def attach() -> None:
 
 def _property_of(core: Any, text: str) -> property:
     return property(lambda self: handed_out(core.fget(self)), doc=text)
+
+
+def _handing_out(core: Any) -> Callable[..., Any]:
+    """A method of the core that PyTorch does not have, with results of this package."""
+
+    @wraps(core)
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return handed_out(core(self, *args, **kwargs))
+
+    return method
 
 
 def changing_shape(name: str, function: Callable[..., Any]) -> Callable[..., Any]:

@@ -9,7 +9,7 @@ from extensor.errors.torch_names import MODULES, missing
 from extensor.nn import __all__ as _core_names
 from extensor.torch.nn import functional as functional
 from extensor.torch.nn import init as init
-from extensor.torch.nn import layers, more_layers
+from extensor.torch.nn import layers
 from extensor.torch.nn import utils as utils
 from extensor.torch.nn.module import Module as Module
 from extensor.torch.nn.module import Parameter as Parameter
@@ -18,8 +18,7 @@ _OWN = {"Module": Module, "Parameter": Parameter}
 # Names of the core's that PyTorch does not have.
 _NOT_PYTORCH = {"FocalLoss", "HingeLoss", "MultiHeadAttention", "init"}
 __all__ = sorted(
-    {*_OWN, *_core_names, *layers.FUNCTIONAL, *more_layers.CLASSES, "functional", "init", "utils"}
-    - _NOT_PYTORCH
+    {*_OWN, *_core_names, *layers.FUNCTIONAL, "functional", "init", "utils"} - _NOT_PYTORCH
     | {"init"}
 )
 
@@ -27,7 +26,7 @@ __all__ = sorted(
 def __getattr__(name: str) -> Any:
     if name.startswith("__") or name in _NOT_PYTORCH:
         raise AttributeError(name)
-    found = layers.layer(name) or more_layers.CLASSES.get(name)
+    found = layers.layer(name)
     if found is None:
         if name == "modules":
             found = _modules()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,19 @@ from extensor.torch.tensor_class import handed_out, named, wrapped
 
 # PyTorch's names for functions of the core whose arguments are the same in the same order.
 SAME = {
+    "affine_grid": "affine_grid",
+    "channel_shuffle": "channel_shuffle",
+    "grid_sample": "grid_sample",
+    "hardshrink": "hard_shrink",
+    "logsigmoid": "log_sigmoid",
+    "lp_pool1d": "lp_pool1d",
+    "lp_pool2d": "lp_pool2d",
+    "lp_pool3d": "lp_pool3d",
+    "max_unpool1d": "max_unpool1d",
+    "max_unpool2d": "max_unpool2d",
+    "max_unpool3d": "max_unpool3d",
+    "softshrink": "soft_shrink",
+    "tanhshrink": "tanh_shrink",
     "adaptive_avg_pool1d": "adaptive_avg_pool1d",
     "adaptive_avg_pool2d": "adaptive_avg_pool2d",
     "adaptive_avg_pool3d": "adaptive_avg_pool3d",
@@ -43,6 +57,16 @@ SAME = {
     "softsign": "softsign",
     "unfold": "unfold",
 }
+
+
+def _same(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function whose first argument PyTorch calls ``input``."""
+
+    @wraps(function)
+    def call(input: Any, *args: Any, **kwargs: Any) -> Any:
+        return handed_out(function(input, *args, **kwargs))
+
+    return call
 
 
 def _activation(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -85,7 +109,13 @@ hardtanh = _positional_inplace(
 hardswish = _positional_inplace("hardswish", ops.hard_swish, 1)
 hardsigmoid = _positional_inplace("hardsigmoid", ops.hard_sigmoid, 1)
 threshold = _positional_inplace(
-    "threshold", lambda x, threshold, value: ops.where(ops.greater(x, threshold), x, value), 3
+    "threshold", lambda x, threshold, value: ops.threshold(x, threshold, value), 3
+)
+celu = _positional_inplace("celu", lambda x, alpha=1.0: ops.celu(x, alpha), 2)
+rrelu = _positional_inplace(
+    "rrelu",
+    lambda x, lower=1 / 8, upper=1 / 3, training=False: ops.rrelu(x, lower, upper, training),
+    4,
 )
 sigmoid = ELEMENTWISE["sigmoid"]
 tanh = ELEMENTWISE["tanh"]
@@ -112,19 +142,6 @@ def glu(input: Any, dim: int = -1) -> Any:
 
 
 @named
-def celu(input: Any, alpha: float = 1.0) -> Any:
-    """``max(0, x) + min(0, alpha * (exp(x / alpha) - 1))``."""
-    negative = ops.multiply(ops.expm1(ops.divide(ops.minimum(input, 0.0), alpha)), alpha)
-    return ops.add(ops.relu(input), negative)
-
-
-@named
-def logsigmoid(input: Any) -> Any:
-    """The logarithm of the sigmoid."""
-    return ops.negative(ops.softplus(ops.negative(input)))
-
-
-@named
 def softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
     """``exp(x) / sum(exp(x))`` along a dimension."""
     return reductions.softmax(input, _needed("softmax", dim), dtype)
@@ -146,24 +163,6 @@ def _needed(op: str, dim: int | None) -> int:
     if dim is None:
         raise TypeError(f"{op}: needs dim; PyTorch guesses it and warns")
     return dim
-
-
-@named
-def tanhshrink(input: Any) -> Any:
-    """``x - tanh(x)``."""
-    return ops.subtract(input, ops.tanh(input))
-
-
-@named
-def softshrink(input: Any, lambd: float = 0.5) -> Any:
-    """``x`` moved towards zero by ``lambd``."""
-    return ops.subtract(input, ops.clip(input, -lambd, lambd))
-
-
-@named
-def hardshrink(input: Any, lambd: float = 0.5) -> Any:
-    """``x``, and zero from ``-lambd`` to ``lambd``."""
-    return ops.where(ops.greater(ops.abs(input), lambd), input, 0.0)
 
 
 @named
@@ -232,9 +231,7 @@ def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = F
 
 def _dropout_channels(name: str) -> Callable[..., Any]:
     def call(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
-        function = getattr(ops, name, None)
-        if function is None:
-            raise NotImplementedError(f"{name}: not implemented here")
+        function = getattr(ops, name)
         return _activation(name, function)(input, p, training, inplace=inplace)
 
     call.__name__ = call.__qualname__ = name
@@ -315,9 +312,7 @@ def _avg_pool(name: str, spatial: int) -> Callable[..., Any]:
         count_include_pad: bool = True,
         divisor_override: int | None = None,
     ) -> Any:
-        function = getattr(ops, name, None)
-        if function is None:
-            raise NotImplementedError(f"{name}: not implemented here")
+        function = getattr(ops, name)
         more = () if spatial == 1 else (divisor_override,)
         sizes = (_sizes(kernel_size), _sizes(stride), _sizes(padding))
         x = ops.unsqueeze(input, 0) if input.ndim == spatial + 1 else input
@@ -341,13 +336,9 @@ def _max_pool(name: str, spatial: int) -> Callable[..., Any]:
         ceil_mode: bool = False,
         return_indices: bool = False,
     ) -> Any:
-        function = getattr(ops, name, None)
-        if function is None:
-            raise NotImplementedError(f"{name}: not implemented here")
+        function = getattr(ops, name)
         if return_indices:
-            both = getattr(ops, f"{name}_with_indices", None)
-            if both is None:
-                raise NotImplementedError(f"{name}: return_indices is not implemented here")
+            both = getattr(ops, f"{name}_with_indices")
             return ValuesAndIndices(
                 *handed_out(both(input, kernel_size, stride, padding, dilation, ceil_mode))
             )
@@ -363,24 +354,19 @@ def _max_pool(name: str, spatial: int) -> Callable[..., Any]:
 max_pool1d, max_pool2d, max_pool3d = (_max_pool(f"max_pool{n}d", n) for n in (1, 2, 3))
 
 
-def _adaptive_max_pool(spatial: int) -> Callable[..., Any]:
+def _adaptive_max_pool(name: str) -> Callable[..., Any]:
     def call(input: Any, output_size: Any, return_indices: bool = False) -> Any:
-        name = f"adaptive_max_pool{spatial}d"
-        if hasattr(ops, name) and not return_indices:
-            return handed_out(getattr(ops, name)(input, output_size))
-        sizes = (output_size,) * spatial if isinstance(output_size, int) else tuple(output_size)
-        windows = []
-        for size, wanted in zip(input.shape[-spatial:], sizes, strict=True):
-            if size % wanted or return_indices:
-                raise NotImplementedError(f"{name}: needs sizes that are multiples of the output's")
-            windows.append(size // wanted)
-        return _max_pool(f"max_pool{spatial}d", spatial)(input, tuple(windows))
+        if return_indices:
+            both = getattr(ops, f"{name}_with_indices")
+            return ValuesAndIndices(*handed_out(both(input, output_size)))
+        return handed_out(getattr(ops, name)(input, output_size))
 
+    call.__name__ = call.__qualname__ = name
     return call
 
 
 adaptive_max_pool1d, adaptive_max_pool2d, adaptive_max_pool3d = (
-    _adaptive_max_pool(n) for n in (1, 2, 3)
+    _adaptive_max_pool(f"adaptive_max_pool{n}d") for n in (1, 2, 3)
 )
 
 
@@ -389,33 +375,48 @@ def interpolate(
     input: Any,
     size: Any = None,
     scale_factor: Any = None,
-    mode: str = "nearest",
+    mode: Any = "nearest",
     align_corners: bool | None = None,
     recompute_scale_factor: bool | None = None,
     antialias: bool = False,
 ) -> Any:
     """Pictures in another size."""
-    if hasattr(ops, "interpolate") and not antialias and not recompute_scale_factor:
-        return ops.interpolate(input, size, scale_factor, mode, bool(align_corners))
-    spatial = input.ndim - 2
-    if size is None:
-        factors = (
-            (scale_factor,) * spatial if isinstance(scale_factor, int | float) else scale_factor
-        )
-    else:
-        sizes = (size,) * spatial if isinstance(size, int) else tuple(size)
-        factors = [new / old for new, old in zip(sizes, input.shape[2:], strict=True)]
-    if mode != "nearest" or any(factor != int(factor) or factor < 1 for factor in factors):
-        raise NotImplementedError(
-            "interpolate: only mode='nearest' with whole factors is implemented here"
-        )
-    for axis, factor in enumerate(factors):
-        if factor != 1:
-            input = ops.repeat(input, int(factor), axis + 2)
-    return input
+    return ops.interpolate(
+        input, size, scale_factor, mode, align_corners, recompute_scale_factor, antialias
+    )
 
 
 upsample = interpolate
+
+
+@named
+def embedding_bag(
+    input: Any,
+    weight: Any,
+    offsets: Any = None,
+    max_norm: float | None = None,
+    norm_type: float = 2,
+    scale_grad_by_freq: bool = False,
+    mode: Any = "mean",
+    sparse: bool = False,
+    per_sample_weights: Any = None,
+    include_last_offset: bool = False,
+    padding_idx: int | None = None,
+) -> Any:
+    """Sums, means or maxima of the rows of ``weight`` at bags of indices."""
+    if max_norm is not None or scale_grad_by_freq:
+        raise NotImplementedError(
+            "embedding_bag: max_norm and scale_grad_by_freq are not implemented here"
+        )
+    return ops.embedding_bag(
+        input, weight, offsets, per_sample_weights, mode, include_last_offset, padding_idx
+    )
+
+
+@named
+def bilinear(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Any:
+    """``x1 @ weight @ x2 + bias`` for each output."""
+    return ops.bilinear(input1, input2, weight, bias)
 
 
 # Attention and distances.
@@ -796,7 +797,7 @@ def relu_(input: Any) -> Any:
 
 for _name, _ours in SAME.items():
     if _name not in globals() and hasattr(ops, _ours):
-        globals()[_name] = named(getattr(ops, _ours))
+        globals()[_name] = _same(getattr(ops, _ours))
 
 
 def __getattr__(name: str) -> Any:

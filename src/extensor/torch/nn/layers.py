@@ -20,32 +20,26 @@ from extensor.torch.tensor_class import handed_out
 # Layers that can write into their input, and the place of ``inplace`` among their arguments.
 INPLACE = {
     **dict.fromkeys("ReLU ReLU6 SELU SiLU Mish Hardswish Hardsigmoid".split(), 0),
-    **dict.fromkeys("LeakyReLU ELU Dropout Dropout1d Dropout2d Dropout3d AlphaDropout".split(), 1),
-    "Hardtanh": 2,
+    **dict.fromkeys(
+        "LeakyReLU ELU CELU Dropout Dropout1d Dropout2d Dropout3d AlphaDropout FeatureAlphaDropout".split(),
+        1,
+    ),
+    **dict.fromkeys(("Hardtanh", "RReLU", "Threshold"), 2),
 }
 _RECURRENT = ("LSTM", "GRU", "RNN")
 _NOT_LAYERS = ("Module", "Parameter")
 
 # Layers that are a function of so many inputs, with the other parameters as options.
 FUNCTIONAL: dict[str, tuple[Callable[..., Any], int]] = {
-    "CELU": (F.celu, 1),
     "CosineSimilarity": (F.cosine_similarity, 2),
     "GaussianNLLLoss": (F.gaussian_nll_loss, 3),
-    "Hardshrink": (F.hardshrink, 1),
     "HingeEmbeddingLoss": (F.hinge_embedding_loss, 2),
-    "LogSigmoid": (F.logsigmoid, 1),
     "MarginRankingLoss": (F.margin_ranking_loss, 3),
     "MultiLabelSoftMarginLoss": (F.multilabel_soft_margin_loss, 2),
     "MultiMarginLoss": (F.multi_margin_loss, 2),
     "PairwiseDistance": (F.pairwise_distance, 2),
     "PoissonNLLLoss": (F.poisson_nll_loss, 2),
     "SoftMarginLoss": (F.soft_margin_loss, 2),
-    "Softmin": (F.softmin, 1),
-    "Softshrink": (F.softshrink, 1),
-    "Tanhshrink": (F.tanhshrink, 1),
-    "Upsample": (F.interpolate, 1),
-    "AdaptiveMaxPool1d": (F.adaptive_max_pool1d, 1),
-    "AdaptiveMaxPool2d": (F.adaptive_max_pool2d, 1),
     "TripletMarginLoss": (F.triplet_margin_loss, 3),
     "MSELoss": (F.mse_loss, 2),
     "L1Loss": (F.l1_loss, 2),
