@@ -28,11 +28,16 @@ LEFT_OUT = set(
     normal randn randn_like rand_like randint randint_like empty empty_like new_empty multinomial
     bernoulli nn.functional.dropout nn.functional.dropout2d nn.functional.alpha_dropout T H mT einsum
     nn.functional.embedding to uniform sgn cauchy exponential
+    nn.functional.rrelu nn.functional.dropout3d nn.functional.feature_alpha_dropout
     geometric log_normal rand nn.functional.scaled_dot_product_attention
     """.split()
 )
 # Of equal elements another index, and the constant 0 as a result without a gradient.
 TIES = {"kthvalue", "mode", "sort", "argsort", "median", "topk"}
+# Random indices name an element twice, which no pooling does.
+UNPOOLING = {f"nn.functional.max_unpool{n}d" for n in (1, 2, 3)}
+# Of integers, which the layers here take as floats.
+INTEGERS = {"nn.functional.bilinear", "nn.functional.local_response_norm"}
 CONSTANT = {"norm", "cdist"}
 SAMPLES = 25
 
@@ -65,6 +70,10 @@ def test_samples_agree(info: Any) -> None:
                 continue
             if found == "values" and info.name in TIES:
                 continue
+            if found == "gradient: values" and info.name in UNPOOLING:
+                continue
+            if found.startswith("dtype float32") and info.name in INTEGERS:
+                continue
             if found == "not recorded" and info.name in CONSTANT:
                 continue
             assert not found, (found, dtype, sample)
@@ -78,17 +87,4 @@ def test_few_functions_refuse_all_their_samples() -> None:
         found = [samples.compare(info, info.name, sample, False) for sample in given]
         if found and all(text.startswith("refused") for text in found):
             silent.add(info.name)
-    assert silent <= {
-        "nn.functional.adaptive_max_pool1d",
-        "nn.functional.adaptive_max_pool2d",
-        "nn.functional.adaptive_max_pool3d",
-        "nn.functional.avg_pool3d",
-        "nn.functional.ctc_loss",
-        "nn.functional.dropout3d",
-        "nn.functional.feature_alpha_dropout",
-        "nn.functional.interpolate",
-        "nn.functional.max_pool3d",
-        "norm",
-        "scatter_reduce",
-        "searchsorted",
-    }
+    assert silent <= {"nn.functional.ctc_loss", "scatter_reduce"}

@@ -46,8 +46,6 @@ _BINARY = {
     "minimum": ("minimum",),
     "atan2": ("atan2", "arctan2"),
     "copysign": ("copysign",),
-    "fmod": ("fmod",),
-    "heaviside": ("heaviside",),
     "logaddexp": ("logaddexp",),
     "logaddexp2": ("logaddexp2",),
     "xlogy": ("xlogy",),
@@ -113,6 +111,7 @@ for _name, _aliases in _BINARY.items():
         _function = of_two(getattr(ops, _name))
         FUNCTIONS.update(dict.fromkeys(_aliases, _function))
 
+_fmod = of_two(ops.fmod)
 _add, _subtract, _divide = of_two(ops.add), of_two(ops.subtract), of_two(ops.divide)
 _multiply, _maximum, _minimum = FUNCTIONS["mul"], FUNCTIONS["maximum"], FUNCTIONS["minimum"]
 _remainder, _abs, _sign = FUNCTIONS["remainder"], FUNCTIONS["abs"], FUNCTIONS["sign"]
@@ -241,6 +240,20 @@ def masked_fill(input: Any, mask: Any, value: Any) -> Any:
         filled = wrapped(np.asarray(value, input.dtype))
         return ops.where(mask, filled, input)
     return ops.masked_fill(input, mask, value)
+
+
+def fmod(input: Any, other: Any) -> Tensor:
+    """The remainder with the sign of ``input``; that of integers is one."""
+    if _is_exact(input) and _is_exact(other):
+        positive = _abs(other) if isinstance(other, CoreTensor) else abs(other)
+        return _multiply(_sign(input), _remainder(_abs(input), positive))  # type: ignore[no-any-return]
+    return _fmod(input, other)  # type: ignore[no-any-return]
+
+
+@named
+def heaviside(input: Any, values: Any) -> Any:
+    """0 below zero, 1 above it, and ``values`` at zero."""
+    return ops.cast(ops.heaviside(input, values), input.dtype)
 
 
 @named

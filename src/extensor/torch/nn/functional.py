@@ -109,7 +109,9 @@ hardtanh = _positional_inplace(
 hardswish = _positional_inplace("hardswish", ops.hard_swish, 1)
 hardsigmoid = _positional_inplace("hardsigmoid", ops.hard_sigmoid, 1)
 threshold = _positional_inplace(
-    "threshold", lambda x, threshold, value: ops.threshold(x, threshold, value), 3
+    "threshold",
+    lambda x, threshold, value: ops.cast(ops.threshold(x, threshold, value), x.dtype),
+    3,
 )
 celu = _positional_inplace("celu", lambda x, alpha=1.0: ops.celu(x, alpha), 2)
 rrelu = _positional_inplace(
