@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from calls import as_leaf, call, first_floating, flat
+from calls import arrays_of, as_leaf, call, first_floating, flat
 from cases.case import Case
 from op_cases import CASES
-from test_ops import SMOOTH, arrays_of
+from test_ops import SMOOTH
 
 import extensor as ex
 import extensor.torch as torch
