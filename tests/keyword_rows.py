@@ -18,6 +18,7 @@ VECTORS = _rng.standard_normal((5, 4)).astype(np.float32)
 SEQUENCE = _rng.standard_normal((5, 3, 4)).astype(np.float32)
 SIGNAL = _rng.standard_normal((2, 4, 9)).astype(np.float32)
 IMAGE = _rng.standard_normal((2, 4, 9, 9)).astype(np.float32)
+VOLUME = _rng.standard_normal((2, 2, 5, 5, 5)).astype(np.float32)
 CLASSES = np.array([0, 1, 3, 2, 1])
 DTYPE = {"dtype": "float64"}
 
@@ -58,17 +59,43 @@ def _standing_for(call: Callable[..., Any], make: Any) -> Any:
     return make
 
 
+def _lbfgs(**others: Any) -> Row:
+    """Compared are the parameters after two steps on a function that is not quadratic."""
+
+    def effects(optimizer: Any) -> Any:
+        (x,) = optimizer.param_groups[0]["params"]
+
+        def closure() -> Any:
+            optimizer.zero_grad()
+            loss = ((x * x - 1) ** 2).sum() + (x[0] * x[1]).sum()
+            loss.backward()
+            return loss
+
+        for _ in range(2):
+            optimizer.step(closure)
+        return x.detach()
+
+    def make(**options: Any) -> Any:
+        return optim.LBFGS([nn.Parameter(ex.tensor(VECTORS))], **options)
+
+    return Row(_standing_for(optim.LBFGS, make), {}, others, effects)
+
+
 def _optimizer(call: Callable[..., Any], **others: Any) -> Row:
-    """Compared are parameters after some steps of gradients that are not all alike."""
+    """Compared are parameters after some steps of gradients that are not all alike.
+
+    With them the mean that some optimizers keep of each parameter.
+    """
 
     def effects(optimizer: Any) -> Any:
         parameters = optimizer.param_groups[0]["params"]
-        for step in range(4):
+        for step in range(7):
             for parameter in parameters:
                 numbers = np.cos(np.arange(parameter.size) + step).reshape(parameter.shape)
                 parameter.grad = ex.Tensor(numbers / (1 + step), parameter.dtype)
             optimizer.step()
-        return [parameter.detach() for parameter in parameters]
+        means = [state.get("ax") for state in optimizer.state.values()]
+        return [*(parameter.detach() for parameter in parameters), means]
 
     def make(**options: Any) -> Any:
         return call([nn.Parameter(ex.tensor(VECTORS))], **options)
@@ -76,7 +103,16 @@ def _optimizer(call: Callable[..., Any], **others: Any) -> Row:
     return Row(_standing_for(call, make), {}, others, effects)
 
 
-def _schedule(call: Callable[..., Any], base: Mapping[str, Any], **others: Any) -> Row:
+def _two_schedules(optimizer: Any) -> list[Any]:
+    return [optim.LinearLR(optimizer, 0.5), optim.ExponentialLR(optimizer, 0.7)]
+
+
+def _schedule(
+    call: Callable[..., Any],
+    base: Mapping[str, Any],
+    arguments: Callable[[Any], tuple[Any, ...]] = lambda optimizer: (optimizer,),
+    **others: Any,
+) -> Row:
     """Compared are the rates and momenta of some steps."""
 
     def effects(schedule: Any) -> Any:
@@ -95,7 +131,7 @@ def _schedule(call: Callable[..., Any], base: Mapping[str, Any], **others: Any) 
         optimizer = optim.SGD([nn.Parameter(ex.zeros(1))], 0.5, 0.9)
         if options.get("last_epoch", -1) >= 0:
             optimizer.param_groups[0]["initial_lr"] = 0.5
-        return call(optimizer, **options)
+        return call(*arguments(optimizer), **options)
 
     return Row(_standing_for(call, make), base, others, effects)
 
@@ -129,8 +165,47 @@ MODULES = [
         count_include_pad=False,
         divisor_override=3,
     ),
-    _module(nn.MaxPool1d, {"kernel_size": 2}, SIGNAL, **_POOL, dilation=2),
-    _module(nn.MaxPool2d, {"kernel_size": 2}, IMAGE, **_POOL, dilation=2),
+    *(
+        _module(kind, {"kernel_size": 2}, x, **_POOL, dilation=2, return_indices=True)
+        for kind, x in ((nn.MaxPool1d, SIGNAL), (nn.MaxPool2d, IMAGE), (nn.MaxPool3d, VOLUME))
+    ),
+    _module(
+        nn.AvgPool3d,
+        {"kernel_size": 2, "padding": 1},
+        VOLUME,
+        **_PADDED,
+        count_include_pad=False,
+        divisor_override=3,
+    ),
+    *(
+        _module(kind, {"output_size": 2}, x, return_indices=True)
+        for kind, x in (
+            (nn.AdaptiveMaxPool1d, SIGNAL),
+            (nn.AdaptiveMaxPool2d, IMAGE),
+            (nn.AdaptiveMaxPool3d, VOLUME),
+        )
+    ),
+    *(
+        _module(kind, {"kernel_size": 2}, x, np.zeros(x.shape, int), stride=1, padding=1)
+        for kind, x in (
+            (nn.MaxUnpool1d, SIGNAL),
+            (nn.MaxUnpool2d, IMAGE),
+            (nn.MaxUnpool3d, VOLUME),
+        )
+    ),
+    *(
+        _module(kind, {"norm_type": 2, "kernel_size": 2}, abs(x), stride=1, ceil_mode=True)
+        for kind, x in ((nn.LPPool1d, SIGNAL), (nn.LPPool2d, IMAGE), (nn.LPPool3d, VOLUME))
+    ),
+    _module(nn.Unfold, {"kernel_size": 2}, IMAGE, dilation=2, padding=1, stride=2),
+    _module(
+        nn.Fold,
+        {"output_size": 4, "kernel_size": 2},
+        SIGNAL,
+        dilation={"output_size": 5, "dilation": 2},
+        padding={"output_size": 2, "padding": 1},
+        stride={"output_size": 6, "stride": 2},
+    ),
     _module(
         nn.BatchNorm1d,
         {"num_features": 4},
@@ -191,11 +266,78 @@ MODULES = [
         **_CONVOLUTION,
         output_padding={"stride": 2, "output_padding": 1},
     ),
-    _module(nn.Dropout, {}, VECTORS, p=0.25),
-    _module(nn.Dropout2d, {}, IMAGE, p=0.25),
+    *(
+        _module(kind, {}, x, p=0.25)
+        for kind, x in (
+            (nn.Dropout, VECTORS),
+            (nn.Dropout1d, SIGNAL),
+            (nn.Dropout2d, IMAGE),
+            (nn.Dropout3d, VOLUME),
+            (nn.AlphaDropout, VECTORS),
+            (nn.FeatureAlphaDropout, IMAGE),
+        )
+    ),
+    _module(nn.LocalResponseNorm, {"size": 2, "alpha": 1.0}, IMAGE, alpha=0.5, beta=0.5, k=2.0),
+    _module(
+        nn.Conv3d,
+        {"in_channels": 2, "out_channels": 4, "kernel_size": 2},
+        VOLUME,
+        **_CONVOLUTION,
+        padding_mode={"padding": 1, "padding_mode": "replicate"},
+    ),
+    _module(
+        nn.ConvTranspose3d,
+        {"in_channels": 2, "out_channels": 4, "kernel_size": 2},
+        VOLUME,
+        **_CONVOLUTION,
+        output_padding={"stride": 2, "output_padding": 1},
+    ),
+    _module(
+        nn.BatchNorm3d,
+        {"num_features": 2},
+        VOLUME,
+        **_NORM,
+        momentum=0.5,
+        affine=False,
+        track_running_stats=False,
+    ),
+    *(
+        _module(
+            kind,
+            {"num_features": x.shape[1], "affine": True, "track_running_stats": True},
+            x,
+            **_NORM,
+            momentum=0.5,
+            affine=False,
+            track_running_stats=False,
+        )
+        for kind, x in ((nn.InstanceNorm1d, SIGNAL), (nn.InstanceNorm3d, VOLUME))
+    ),
     _module(nn.ELU, {}, VECTORS, alpha=0.5),
+    _module(nn.CELU, {}, VECTORS, alpha=0.5),
+    _module(nn.Softshrink, {}, VECTORS, lambd=0.2),
+    _module(nn.Hardshrink, {}, VECTORS, lambd=0.2),
+    _module(nn.RReLU, {}, VECTORS, lower=0.3, upper=0.2),
     _module(
         nn.Embedding, {"num_embeddings": 4, "embedding_dim": 3}, CLASSES, padding_idx=1, **DTYPE
+    ),
+    _module(
+        nn.EmbeddingBag,
+        {"num_embeddings": 4, "embedding_dim": 3},
+        CLASSES,
+        np.array([0, 2]),
+        mode="max",
+        include_last_offset=Refused(True),
+        padding_idx=1,
+        **DTYPE,
+    ),
+    _module(
+        nn.Bilinear,
+        {"in1_features": 4, "in2_features": 4, "out_features": 3},
+        VECTORS,
+        VECTORS[:, ::-1].copy(),
+        bias=False,
+        **DTYPE,
     ),
     _module(nn.Flatten, {}, IMAGE, start_dim=2, end_dim=2),
     _module(nn.GELU, {}, VECTORS, approximate="tanh"),
@@ -240,6 +382,35 @@ MODULES = [
         SEQUENCE[..., :3],
         kdim=Refused(None),
         vdim=Refused(None),
+    ),
+    *(
+        _module(getattr(nn, f"{kind}Pad{axes}d"), {"padding": 1}, IMAGE)
+        for kind in ("Zero", "Reflection", "Replication", "Circular")
+        for axes in (1, 2, 3)
+    ),
+    *(
+        _module(getattr(nn, f"ConstantPad{axes}d"), {"padding": 1, "value": 2.0}, IMAGE)
+        for axes in (1, 2, 3)
+    ),
+    _module(
+        nn.Upsample,
+        {"scale_factor": 1.5, "mode": "bilinear"},
+        IMAGE,
+        size={"size": 5, "scale_factor": None},
+        scale_factor=1.7,
+        mode="nearest",
+        align_corners=True,
+        recompute_scale_factor=True,
+    ),
+    *(
+        _module(
+            kind,
+            {"scale_factor": 1.5},
+            IMAGE,
+            size={"size": 5, "scale_factor": None},
+            scale_factor=1.7,
+        )
+        for kind in (nn.UpsamplingNearest2d, nn.UpsamplingBilinear2d)
     ),
     _module(nn.PReLU, {}, VECTORS, num_parameters=4, init=0.5, **DTYPE),
     _module(nn.Softplus, {}, VECTORS, beta=2.0, threshold=-100.0),
@@ -331,6 +502,45 @@ OPTIMIZERS = [
         maximize=True,
     ),
     _optimizer(
+        optim.NAdam,
+        **{**_ADAM, "momentum_decay": 0.5},
+        decoupled_weight_decay={"weight_decay": 0.5, "decoupled_weight_decay": True},
+    ),
+    _optimizer(
+        optim.RAdam,
+        **_ADAM,
+        decoupled_weight_decay={"weight_decay": 0.5, "decoupled_weight_decay": True},
+    ),
+    _optimizer(optim.Adamax, **_ADAM),
+    _optimizer(
+        optim.ASGD,
+        lr=0.1,
+        lambd=0.5,
+        alpha={"lambd": 0.5, "alpha": 0.5},
+        t0=1.0,
+        weight_decay=0.5,
+        maximize=True,
+    ),
+    _optimizer(optim.Rprop, lr=0.1, etas=(0.1, 2.0), step_sizes=(0.02, 50.0), maximize=True),
+    _optimizer(
+        optim.Adafactor,
+        lr=0.1,
+        beta2_decay=-0.5,
+        eps=(1.0, 0.1),
+        d=2.0,
+        weight_decay=0.5,
+        maximize=True,
+    ),
+    _lbfgs(
+        lr=0.1,
+        max_iter=3,
+        max_eval={"line_search_fn": "strong_wolfe", "max_eval": 3},
+        tolerance_grad=10.0,
+        tolerance_change=0.1,
+        history_size=1,
+        line_search_fn="strong_wolfe",
+    ),
+    _optimizer(
         optim.Muon,
         lr=0.1,
         weight_decay=0.5,
@@ -372,6 +582,33 @@ SCHEDULES = [
         **_TIMES,
         epochs={"total_steps": None, "epochs": 5, "steps_per_epoch": 3},
         steps_per_epoch={"total_steps": None, "epochs": 5, "steps_per_epoch": 5},
+    ),
+    _schedule(optim.LinearLR, {}, start_factor=0.5, end_factor=0.7, total_iters=3, **_TIMES),
+    _schedule(optim.ConstantLR, {}, factor=0.5, total_iters=3, **_TIMES),
+    _schedule(optim.PolynomialLR, {}, total_iters=3, power=2.0, **_TIMES),
+    _schedule(optim.MultiplicativeLR, {"lr_lambda": lambda step: 1 / (1 + step)}, **_TIMES),
+    _schedule(optim.CosineAnnealingWarmRestarts, {"T_0": 3}, T_mult=2, eta_min=0.1, **_TIMES),
+    _schedule(
+        optim.CyclicLR,
+        {"base_lr": 0.1, "max_lr": 0.4, "step_size_up": 3},
+        step_size_up=2,
+        step_size_down=4,
+        mode="triangular2",
+        gamma={"mode": "exp_range", "gamma": 0.9},
+        scale_fn=lambda number: 1 / (1 + number),
+        scale_mode={"scale_fn": lambda number: 1 / (1 + number), "scale_mode": "iterations"},
+        cycle_momentum=False,
+        base_momentum=0.5,
+        max_momentum=0.99,
+        **_TIMES,
+    ),
+    _schedule(optim.SequentialLR, {"milestones": [3]}, lambda o: (o, _two_schedules(o)), **_TIMES),
+    _schedule(
+        optim.ChainedScheduler,
+        {},
+        lambda o: (_two_schedules(o),),
+        optimizer=Refused(optim.SGD([nn.Parameter(ex.zeros(1))])),
+        automatic=True,
     ),
     _schedule(
         optim.ReduceLROnPlateau,
@@ -585,6 +822,21 @@ OPS = [
         groups={"weight": IMAGE[:, :, :3, :3], "groups": 1},
     ),
     _values(
+        ex.embedding_bag,
+        {"indices": CLASSES, "weight": VECTORS, "offsets": [0, 2, 5]},
+        include_last_offset=True,
+    ),
+    _values(
+        ex.affine_grid,
+        {"theta": VECTORS[None, :2, :3], "size": (1, 1, 3, 3)},
+        size=(1, 1, 4, 4),
+    ),
+    _values(
+        ex.conv3d,
+        {"x": VOLUME, "weight": VOLUME[:, :1, :2, :3, :3], "groups": 2},
+        groups={"weight": VOLUME[:, :, :2, :3, :3], "groups": 1},
+    ),
+    _values(
         ex.conv1d,
         {"x": SIGNAL, "weight": SIGNAL[:, :2, :3], "groups": 2},
         groups={"weight": SIGNAL[:, :, :3], "groups": 1},
@@ -602,6 +854,15 @@ OPS = [
         ex.conv2d_grad_weight,
         {"gradient": IMAGE[:, :, :7, :7], "x": IMAGE, "kernel_size": (3, 3)},
         padding={"gradient": IMAGE, "padding": 1},
+    ),
+    _values(
+        ex.fold,
+        {"x": SIGNAL[:, :, :9], "output_size": 4, "kernel_size": 2},
+        output_size={"x": SIGNAL[:, :, :6], "output_size": (4, 3)},
+        kernel_size={"x": SIGNAL[:, :, :4], "kernel_size": (1, 4)},
+        dilation={"x": SIGNAL[:, :, :4], "dilation": 2},
+        padding={"output_size": 2, "padding": 1},
+        stride={"output_size": 6, "stride": 2},
     ),
     Row(lambda spec: ex.einsum(spec, VECTORS), {"spec": "ij->ij"}, {"spec": "ij->ji"}, lambda x: x),
     _values(

@@ -269,7 +269,10 @@ ANY_ONES = {
     "permute",
     "broadcast_to",
     "reduce_to_shape",
+    "dropout1d",
     "dropout2d",
+    "dropout3d",
+    "feature_alpha_dropout",
 }
 
 

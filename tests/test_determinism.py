@@ -109,6 +109,12 @@ OPTIMIZERS: dict[str, Callable[[list[Any]], Any]] = {
     "Adadelta": lambda p: optim.Adadelta(p, lr=0.5),
     "Lion": lambda p: optim.Lion(p, lr=0.01),
     "LAMB": lambda p: optim.LAMB(p, lr=0.01),
+    "NAdam": lambda p: optim.NAdam(p, lr=0.01),
+    "RAdam": lambda p: optim.RAdam(p, lr=0.01),
+    "Adamax": lambda p: optim.Adamax(p, lr=0.01),
+    "ASGD": lambda p: optim.ASGD(p, lr=0.01, t0=1),
+    "Rprop": lambda p: optim.Rprop(p, lr=0.01),
+    "Adafactor": lambda p: optim.Adafactor(p, lr=0.01),
     "Muon": lambda p: optim.Muon(p[:1], lr=0.01),
 }
 

@@ -34,7 +34,8 @@ EXCEPTIONS = {
     **{
         (name, "inplace"): IN_PLACE
         for name in (
-            "Dropout Dropout2d ELU Hardsigmoid Hardswish Hardtanh LeakyReLU Mish ReLU ReLU6 SELU SiLU"
+            "AlphaDropout CELU Dropout Dropout1d Dropout2d Dropout3d ELU FeatureAlphaDropout Hardsigmoid "
+            "Hardswish Hardtanh LeakyReLU Mish RReLU ReLU ReLU6 SELU SiLU Threshold"
         ).split()
     },
     ("ModuleDict", "modules"): HELD,

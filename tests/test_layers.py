@@ -43,6 +43,8 @@ LAYERS = {
     "experiments": "errors arrays core random ops nn optim models io data train",
     "report": "errors random ops nn io data train experiments",
     "cli": "errors settings io data distributed train experiments report",
+    # PyTorch's names, above all that they stand for.
+    "torch": "errors settings arrays core random ops differentiation nn optim amp io",
     # Whatever else it has is imported when somebody asks for it.
     ROOT: "errors arrays core random ops",
 }
@@ -149,6 +151,7 @@ def test_no_other_file_imports_by_name() -> None:
     assert found == {
         ROOT,
         "extensor.train",  # which lends the names of experiments
+        "extensor.torch.runner",  # which puts modules in PyTorch's place
         "extensor.experiments.user_functions",  # which imports what a configuration names
         "extensor.compiled.code_analysis",  # which looks for these words in code
     }

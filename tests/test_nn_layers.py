@@ -207,7 +207,17 @@ def test_a_module_of_ones_own_has_its_own_names() -> None:
         (lambda: nn.Conv2d(3, 4, 3, stride=2), (3, 5, 6)),
         (lambda: nn.ConvTranspose1d(3, 4, 2), (3, 5)),
         (lambda: nn.ConvTranspose2d(3, 4, 2, stride=2), (3, 5, 6)),
+        (lambda: nn.Conv3d(3, 4, 2, padding=1, padding_mode="circular"), (3, 4, 3, 3)),
+        (lambda: nn.ConvTranspose3d(3, 4, 2, stride=2), (3, 2, 3, 3)),
         (lambda: nn.MaxPool1d(2), (3, 5)),
+        (lambda: nn.MaxPool3d(2), (3, 4, 3, 5)),
+        (lambda: nn.AvgPool3d(2), (3, 4, 3, 5)),
+        (lambda: nn.AdaptiveAvgPool3d(2), (3, 4, 3, 5)),
+        (lambda: nn.AdaptiveMaxPool2d(2), (3, 4, 3)),
+        (lambda: nn.LPPool2d(2, 2), (3, 4, 3)),
+        (lambda: nn.Unfold(2), (3, 4, 3)),
+        (lambda: nn.InstanceNorm1d(3), (3, 5)),
+        (lambda: nn.InstanceNorm3d(3, affine=True), (3, 4, 3, 5)),
         (lambda: nn.MaxPool2d(2, ceil_mode=True), (3, 5, 6)),
         (lambda: nn.AvgPool1d(2, padding=1), (3, 5)),
         (lambda: nn.AvgPool2d(2, divisor_override=3), (3, 5, 6)),
@@ -261,8 +271,7 @@ def test_one_sample_without_a_batch(made: Any, shape: tuple[int, ...]) -> None:
         ),
         (
             lambda: nn.ConvTranspose1d(1, 1, 2)(ex.ones((1, 1, 3)), output_size=(5,)),
-            "ConvTranspose1d: output_size must be None (output_padding of the constructor sets it), "
-            "got output_size=(5,)",
+            "ConvTranspose1d: output_size must be from (4,) to (4,), got output_size=(5,)",
         ),
     ],
 )

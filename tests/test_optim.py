@@ -100,6 +100,12 @@ OPTIMIZERS: list[tuple[Any, dict[str, Any]]] = [
     (optim.Lion, {"lr": 0.05}),
     (optim.LAMB, {"lr": 0.05}),
     (optim.Muon, {"lr": 0.1}),
+    (optim.NAdam, {"lr": 0.1}),
+    (optim.RAdam, {"lr": 0.1}),
+    (optim.Adamax, {"lr": 0.1}),
+    (optim.ASGD, {"lr": 0.05, "t0": 2}),
+    (optim.Rprop, {"lr": 0.1}),
+    (optim.Adafactor, {"lr": 0.3, "eps": (1e-8, 0.1)}),
 ]
 each = pytest.mark.parametrize(
     ("make", "options"), OPTIMIZERS, ids=lambda x: getattr(x, "__name__", "")
@@ -288,6 +294,94 @@ def test_closure() -> None:
     assert x.tolist() == [1.0]
 
 
+def _rosenbrock(x: ex.Tensor) -> ex.Tensor:
+    return ((1 - x[:-1]) ** 2 + 100 * (x[1:] - x[:-1] ** 2) ** 2).sum()
+
+
+def _minimizing(x: ex.Tensor, optimizer: Any) -> Any:
+    def closure() -> ex.Tensor:
+        optimizer.zero_grad()
+        loss = _rosenbrock(x)
+        loss.backward()
+        return loss
+
+    return closure
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_lbfgs_finds_the_minimum(dtype: str) -> None:
+    x = ex.tensor(np.array([-1.2, 1.0, 0.5], dtype), requires_grad=True)
+    optimizer = optim.LBFGS([x], max_iter=100, line_search_fn="strong_wolfe")
+    optimizer.step(_minimizing(x, optimizer))
+    np.testing.assert_allclose(x.numpy(), 1.0, atol=1e-3 if dtype == "float32" else 1e-5)
+    assert x.dtype == dtype
+
+
+def test_lbfgs_resumes_with_the_same_bits(tmp_path: Any) -> None:
+    def make() -> tuple[ex.Tensor, Any]:
+        x = ex.tensor([-1.2, 1.0, 0.5], dtype="float64", requires_grad=True)
+        options = {"max_iter": 4, "history_size": 3, "line_search_fn": "strong_wolfe"}
+        return x, optim.LBFGS([x], **options)
+
+    x, optimizer = make()
+    for _ in range(2):
+        optimizer.step(_minimizing(x, optimizer))
+    y, other = make()
+    y.detach().numpy()[...] = x.numpy()
+    ex.save(tmp_path / "state.safetensors", optimizer.state_dict())
+    other.load_state_dict(ex.load(tmp_path / "state.safetensors"))
+    for _ in range(3):
+        optimizer.step(_minimizing(x, optimizer))
+        other.step(_minimizing(y, other))
+    np.testing.assert_array_equal(x.numpy(), y.numpy())
+    assert list(optimizer.state.values()) == list(other.state.values())
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        (
+            {"state.direction": None},
+            "LBFGS.load_state_dict: an entry is missing, got key='state.direction'",
+        ),
+        (
+            {"state.moves.0": np.ones(2)},
+            "LBFGS.load_state_dict: state.moves.0 must have shape (3,), got shape=(2,)",
+        ),
+        (
+            {"state.turns.9": np.ones(3)},
+            "LBFGS.load_state_dict: unknown entries, got keys=['state.turns.9']",
+        ),
+    ],
+)
+def test_wrong_state_of_lbfgs_is_refused(change: dict[str, Any], text: str) -> None:
+    x = ex.tensor([-1.2, 1.0, 0.5], requires_grad=True)
+    optimizer = optim.LBFGS([x], max_iter=4)
+    optimizer.step(_minimizing(x, optimizer))
+    before = optimizer.state_dict()
+    given = {k: v for k, v in {**before, **change}.items() if v is not None}
+    with pytest.raises(ValueError, match=r"load_state_dict") as caught:
+        optimizer.load_state_dict(given)
+    assert str(caught.value) == text
+    assert optimizer.state_dict().keys() == before.keys()
+
+
+def test_adafactor_keeps_rows_and_columns() -> None:
+    matrix, vector = ex.ones((2, 3, 4), requires_grad=True), ex.ones(5, requires_grad=True)
+    optimizer = optim.Adafactor([matrix, vector])
+    for x in (matrix, vector):
+        x.grad = ex.ones(x.shape)
+    optimizer.step()
+    shapes = [
+        {name: value.shape for name, value in state.items() if name != "step"}
+        for state in optimizer.state.values()
+    ]
+    assert shapes == [{"row_var": (2, 3, 1), "col_var": (2, 1, 4)}, {"variance": (5,)}]
+    other = optim.Adafactor([matrix, vector])
+    other.load_state_dict(optimizer.state_dict())
+    assert other.param_groups[0]["eps"] == (None, 1e-3)
+
+
 def _one() -> ex.Tensor:
     return ex.ones((2,), requires_grad=True)
 
@@ -347,6 +441,47 @@ ERRORS = [
     (lambda: optim.Adam([_one()], betas=0.9), "Adam: betas must be two, got betas=0.9"),
     (lambda: optim.Adadelta([_one()], rho=1), "Adadelta: rho must be in [0, 1), got rho=1"),
     (lambda: optim.Muon([_one()]), "Muon: parameters must be matrices, got index=0, shape=(2,)"),
+    (
+        lambda: optim.Rprop([_one()], etas=(0.5, 0.9)),
+        "Rprop: etas must be a factor in (0, 1) and one above 1, got etas=(0.5, 0.9)",
+    ),
+    (
+        lambda: optim.Rprop([_one()], step_sizes=(2.0, 1.0)),
+        "Rprop: step_sizes must be 0 or greater, the least first, got step_sizes=(2.0, 1.0)",
+    ),
+    (
+        lambda: optim.Adafactor([_one()], beta2_decay=0.5),
+        "Adafactor: beta2_decay must be 0 or less, got beta2_decay=0.5",
+    ),
+    (lambda: optim.Adafactor([_one()], d=0.5), "Adafactor: d must be 1 or greater, got d=0.5"),
+    (
+        lambda: optim.Adafactor([_one()], eps=(None, -1.0)),
+        "Adafactor: eps must be 0 or greater, got eps=(None, -1.0)",
+    ),
+    (
+        lambda: optim.Adafactor([_one()], eps=1e-8),  # type: ignore[arg-type]
+        "Adafactor: eps must be a number or None, and a number, got eps=1e-08",
+    ),
+    (
+        lambda: optim.LBFGS([{"params": [_one()]}, {"params": [_one()]}]),
+        "LBFGS: there must be one group, got groups=2",
+    ),
+    (
+        lambda: optim.LBFGS([_one()], max_iter=0),
+        "LBFGS: max_iter must be 1 or more, got max_iter=0",
+    ),
+    (
+        lambda: optim.LBFGS([_one()], line_search_fn="armijo"),
+        "LBFGS: line_search_fn must be None or 'strong_wolfe', got line_search_fn='armijo'",
+    ),
+    (
+        lambda: optim.LBFGS([_one()]).step(),
+        "LBFGS: step needs a closure that returns the loss, got None",
+    ),
+    (
+        lambda: optim.LBFGS([_one()]).step(lambda: None),
+        "LBFGS: the closure must return the loss, got result='NoneType'",
+    ),
     (
         lambda: optim.Muon([ex.ones((2, 2))], adjust_lr_fn="mine"),
         "Muon: adjust_lr_fn must be 'original' or 'match_rms_adamw', got adjust_lr_fn='mine'",

@@ -212,6 +212,68 @@ ERRORS = [
         "OneCycleLR: max_lr must have 1 values, got values=2",
     ),
     (
+        lambda: optim.LinearLR(_optimizer(), 0.0),
+        "LinearLR: start_factor must be above 0 and at most 1, got start_factor=0.0",
+    ),
+    (
+        lambda: optim.LinearLR(_optimizer(), 0.5, 1.5),
+        "LinearLR: end_factor must be in [0, 1], got end_factor=1.5",
+    ),
+    (
+        lambda: optim.ConstantLR(_optimizer(), 1.5),
+        "ConstantLR: factor must be in [0, 1], got factor=1.5",
+    ),
+    (
+        lambda: optim.ConstantLR(_optimizer(), total_iters=-1),
+        "ConstantLR: total_iters must be 0 or greater, got total_iters=-1",
+    ),
+    (
+        lambda: optim.PolynomialLR(_optimizer(), power=-1.0),
+        "PolynomialLR: power must be 0 or greater, got power=-1.0",
+    ),
+    (
+        lambda: optim.MultiplicativeLR(_optimizer(), lambda count: 0.5).rates_at(2**30),
+        "MultiplicativeLR: count must be at most 10000000, as all factors are multiplied, "
+        "got count=1073741824",
+    ),
+    (
+        lambda: optim.CosineAnnealingWarmRestarts(_optimizer(), 2, 0),
+        "CosineAnnealingWarmRestarts: T_mult must be 1 or greater, got T_mult=0",
+    ),
+    (
+        lambda: optim.CosineAnnealingWarmRestarts(_optimizer(), 2).step(-0.5),
+        "CosineAnnealingWarmRestarts: epoch must be 0 or greater, got epoch=-0.5",
+    ),
+    (
+        lambda: optim.CyclicLR(optim.Adagrad([ex.ones(1)]), 0.1, 0.2),
+        "CyclicLR: with cycle_momentum groups must have momentum or betas, got optimizer='Adagrad'",
+    ),
+    (
+        lambda: optim.CyclicLR(_optimizer(), 0.1, 0.2, mode="square"),
+        "CyclicLR: mode must be 'triangular', 'triangular2' or 'exp_range', got mode='square'",
+    ),
+    (
+        lambda: optim.SequentialLR(o := _optimizer(), _pair(o), [1, 2]),
+        "SequentialLR: there must be one milestone between any two schedulers, "
+        "got schedulers=2, milestones=2",
+    ),
+    (
+        lambda: optim.SequentialLR(o := _optimizer(), _pair(o), [0]),
+        "SequentialLR: milestones must increase from 1 on, got milestones=[0]",
+    ),
+    (
+        lambda: optim.SequentialLR(_optimizer(), _pair(_optimizer()), [1]),
+        "SequentialLR: schedulers must be schedules of the optimizer, each given once, got index=0",
+    ),
+    (
+        lambda: optim.ChainedScheduler([optim.ReduceLROnPlateau(_optimizer())]),
+        "ChainedScheduler: schedulers must follow a count, not a metric, got index=0",
+    ),
+    (
+        lambda: optim.ChainedScheduler([]),
+        "ChainedScheduler: there must be a schedule, got schedulers=0",
+    ),
+    (
         lambda: optim.ReduceLROnPlateau(_optimizer(), "best"),
         "ReduceLROnPlateau: mode must be 'min' or 'max', got mode='best'",
     ),
@@ -232,6 +294,53 @@ ERRORS = [
         "ExponentialLR.load_state_dict: keys must be ['count'], got keys=[]",
     ),
 ]
+
+
+def _pair(optimizer: Any) -> list[optim.Schedule]:
+    return [optim.LinearLR(optimizer, 0.5), optim.ExponentialLR(optimizer, 0.5)]
+
+
+def test_a_sequence_steps_its_schedules_and_no_one_else_does() -> None:
+    optimizer = _optimizer(momentum=0.9)
+    warmup = optim.ConstantLR(optimizer, 0.5, 10)
+    cycle = optim.OneCycleLR(optimizer, 2.0, 4, pct_start=0.5, anneal_strategy="linear")
+    schedule = optim.SequentialLR(optimizer, [warmup, cycle], [3], automatic=True)
+    assert optimizer.schedules == [schedule]
+    expected = optim.OneCycleLR(_optimizer(), 2.0, 4, pct_start=0.5, anneal_strategy="linear")
+    for count in range(7):
+        rate = 0.5 if count < 3 else expected.rates_at(count - 3)[0]
+        assert schedule.get_last_lr() == [rate]
+        optimizer.step()
+    assert cycle.count == 4
+    assert optimizer.param_groups[0]["momentum"] == pytest.approx(0.95)
+
+
+def test_composed_schedules_resume() -> None:
+    for make in (
+        lambda o: optim.SequentialLR(o, _pair(o), [2]),
+        lambda o: optim.ChainedScheduler(_pair(o)),
+        lambda o: optim.CosineAnnealingWarmRestarts(o, 3, 2),
+        lambda o: optim.CyclicLR(o, 0.1, 0.4, 3),
+        lambda o: optim.MultiplicativeLR(o, lambda count: 1 / count),
+    ):
+        schedule, other = (make(_optimizer(momentum=0.5)) for _ in range(2))
+        for _ in range(4):
+            schedule.step()
+        other.load_state_dict(schedule.state_dict())
+        schedule.step()
+        other.step()
+        assert schedule.get_last_lr() == other.get_last_lr()
+
+
+def test_restarts_resume_within_an_epoch() -> None:
+    schedule, other = (
+        optim.CosineAnnealingWarmRestarts(_optimizer(), 2, eta_min=0.1) for _ in range(2)
+    )
+    schedule.step(2.5)
+    other.load_state_dict(schedule.state_dict())
+    assert other.get_last_lr() == schedule.get_last_lr() == [pytest.approx(0.1 + 0.9 * 0.853553391)]
+    with pytest.raises(ValueError, match=r"fraction must be in \[0, 1\), got fraction=1.5"):
+        other.load_state_dict({"count": 1, "fraction": 1.5})
 
 
 @pytest.mark.parametrize("row", range(len(ERRORS)))

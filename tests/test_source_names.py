@@ -14,6 +14,7 @@ SOURCES = Path(extensor.__file__).parents[1]
 LONGEST = 60  # lines of a function, without its docstring
 # One subject in several layers has one name on purpose: functions in ops, modules in nn, XLA's form.
 LAYERS = ("extensor/ops/", "extensor/nn/", "extensor/compiled/xla/")
+MIRROR = "extensor/torch/"  # has the names of PyTorch, and of the files that they stand for
 
 FILES = {
     path.relative_to(SOURCES).as_posix(): ast.parse(path.read_text(encoding="utf-8"))
@@ -40,7 +41,7 @@ def _are_in_different_layers(files: list[str]) -> bool:
 def module_names() -> dict[str, list[str]]:
     names = defaultdict(list)
     for file in FILES:
-        if Path(file).stem not in ("__init__", "__main__"):
+        if Path(file).stem not in ("__init__", "__main__") and not file.startswith(MIRROR):
             names[Path(file).stem].append(file)
     return names
 
@@ -48,7 +49,7 @@ def module_names() -> dict[str, list[str]]:
 def class_names() -> dict[str, list[str]]:
     names = defaultdict(list)
     for file, tree in FILES.items():
-        for node in tree.body:
+        for node in [] if file.startswith(MIRROR) else tree.body:
             if isinstance(node, ast.ClassDef):
                 names[node.name].append(file)
     return names

@@ -26,6 +26,8 @@ import extensor as ex
 import extensor_cli
 from extensor.core.op import OPS
 from extensor.experiments import spec
+from extensor.torch import Tensor as TorchTensor
+from extensor.torch.runner import MODULES
 
 # The packages with pages of their own, in the order of the index.
 PACKAGES = {
@@ -110,6 +112,7 @@ def all_pages() -> Iterator[tuple[str, str]]:
         family = module.rpartition(".")[2]
         yield f"ops.{family}", _index(_family_title(module), "extensor", names)
     yield "ops", _list_of_families(families)
+    yield "extensor.torch", pytorch_names()
     yield "command_line", command_line()
     yield "configuration", configuration(Path(__file__).parents[1] / "guides" / "own_data.md")
 
@@ -208,6 +211,32 @@ def _first_line(thing: Any) -> str:
         return f"The NumPy dtype ``{thing}``."
     text = inspect.getdoc(thing) or ""
     return text.partition("\n\n")[0].replace("\n", " ")
+
+
+def pytorch_names() -> str:
+    """A table of the names of each module that takes PyTorch's place; methods of its tensor too."""
+    title = "PyTorch's names"
+    lines = [title, "=" * len(title), ""]
+    lines += ["``python -m extensor.torch script.py`` lets a script import them as ``torch``. The"]
+    lines += ["arguments are PyTorch's.", ""]
+    for name, module in sorted(MODULES.items()):
+        found = importlib.import_module(module)
+        shown = [x for x in dir(found) if not isinstance(getattr(found, x), ModuleType)]
+        lines += _table_of_names(name, found, shown)
+    own = [name for kind in TorchTensor.__mro__ for name in vars(kind) if not name.startswith("_")]
+    methods = [name for name in sorted({*own}) if hasattr(TorchTensor, name)]
+    lines += _table_of_names("torch.Tensor", TorchTensor, methods)
+    return "\n".join(lines) + "\n"
+
+
+def _table_of_names(title: str, found: Any, names: list[str]) -> list[str]:
+    if not names:
+        return []
+    lines = [title, "-" * len(title), "", ".. list-table::", "   :widths: 30 70", ""]
+    for name in names:
+        summary = _first_line(getattr(found, name)).partition(". ")[0] or "-"
+        lines += [f"   * - ``{name}``", f"     - {summary}"]
+    return [*lines, ""]
 
 
 def command_line() -> str:

@@ -141,6 +141,26 @@ TRANSPOSED: list[tuple[tuple[int, ...], tuple[int, ...], dict[str, Any]]] = [
 ]
 
 
+VOLUMES = [
+    ((2, 2, 3, 2, 3), (3, 2, 2, 1, 2), {}),
+    ((1, 1, 1, 1, 1), (1, 1, 1, 1, 1), {}),
+    ((0, 2, 2, 2, 2), (2, 2, 2, 2, 2), {}),
+    ((1, 2, 5, 4, 3), (2, 2, 2, 2, 3), {"stride": (2, 1, 1), "padding": (1, 0, 1)}),
+    ((1, 1, 6, 3, 3), (2, 1, 3, 2, 1), {"dilation": (2, 1, 2), "stride": 2, "padding": 1}),
+    ((1, 4, 3, 2, 2), (4, 2, 2, 2, 1), {"groups": 2}),
+    ((1, 1, 4, 3, 2), (1, 1, 2, 3, 2), {"padding": "same"}),
+    ((1, 1, 4, 3, 2), (2, 1, 3, 1, 2), {"padding": "same", "dilation": (1, 3, 1)}),
+    ((1, 1, 3, 3, 2), (1, 1, 2, 3, 2), {"padding": "valid"}),
+]
+VOLUMES_TRANSPOSED = [
+    ((2, 2, 2, 1, 2), (2, 3, 2, 2, 1), {}),
+    ((0, 2, 2, 1, 2), (2, 1, 2, 2, 1), {}),
+    ((1, 2, 3, 2, 2), (2, 1, 3, 2, 3), {"stride": 2, "padding": 1, "output_padding": 1}),
+    ((1, 1, 2, 2, 1), (1, 2, 2, 1, 2), {"stride": (3, 2, 1), "output_padding": (2, 0, 0)}),
+    ((1, 4, 2, 2, 1), (4, 1, 3, 1, 3), {"groups": 2, "dilation": (1, 1, 2), "padding": (1, 0, 2)}),
+]
+
+
 def _with_and_without_bias(op, rows, reference, channels):
     for x, weight, attributes in rows:
         inputs = (real(*x), real(*weight))
@@ -191,11 +211,17 @@ CASES = [
     *_with_and_without_bias("conv1d", LINES, convolution, _output_channels),
     *_with_and_without_bias("conv_transpose2d", TRANSPOSED, transposed, _transposed_channels),
     *_with_and_without_bias("conv_transpose1d", LINES_TRANSPOSED, transposed, _transposed_channels),
+    *_with_and_without_bias("conv3d", VOLUMES, convolution, _output_channels),
+    *_with_and_without_bias(
+        "conv_transpose3d", VOLUMES_TRANSPOSED, transposed, _transposed_channels
+    ),
     *_gradient_cases(),
     *(
         Case(op, (real(*x), real(*weight), real(2)), alone(reference), attributes)
         for op, x, weight, reference, attributes in [
             ("conv2d", (3, 5, 4), (2, 3, 2, 3), convolution, {"padding": (1, 0)}),
+            ("conv3d", (2, 3, 3, 2), (2, 2, 2, 1, 2), convolution, {"padding": (1, 0, 1)}),
+            ("conv_transpose3d", (2, 2, 1, 2), (2, 2, 2, 1, 2), transposed, {"stride": 2}),
             ("conv1d", (4, 5), (2, 2, 3), convolution, {"groups": 2, "padding": "same"}),
             ("conv_transpose2d", (3, 2, 2), (3, 2, 3, 2), transposed, {"stride": 2}),
             ("conv_transpose1d", (2, 4), (2, 1, 3), transposed, {"groups": 2, "padding": 1}),
@@ -226,6 +252,24 @@ ERRORS = [
         [IMAGE, KERNEL],
         "x must be 3-D (batch, channels, length) or 2-D (channels, length), "
         "got x_shape=(1, 2, 4, 5)",
+    ),
+    _error(
+        "conv3d",
+        [(4, 5), KERNEL],
+        "x must be 5-D (batch, channels, depth, height, width) or 4-D (channels, depth, height, "
+        "width), got x_shape=(4, 5)",
+    ),
+    _error(
+        "conv3d",
+        [(1, 2, 3, 4, 5), KERNEL],
+        "weight must be 5-D (out_channels, in_channels / groups, depth, height, width), "
+        "got weight_shape=(3, 2, 2, 2)",
+    ),
+    _error(
+        "conv_transpose3d",
+        [(1, 2, 3, 4, 5), KERNEL],
+        "weight must be 5-D (in_channels, out_channels / groups, depth, height, width), "
+        "got weight_shape=(3, 2, 2, 2)",
     ),
     Error(
         "conv2d",
@@ -357,8 +401,8 @@ ERRORS = [
     _error(
         "conv2d_grad_x",
         [(1, 3, 3, 4), KERNEL],
-        "size must be an int or 2 ints, got size=(3,)",
-        size=(3,),
+        "size must be an int or 2 ints, got size=(3, 3, 3)",
+        size=(3, 3, 3),
     ),
     _error(
         "conv2d_grad_weight",

@@ -9,7 +9,8 @@ from .case import Case, Error, Singular, distinct, real
 
 
 def _each(value: Any, axes: int) -> tuple[int, ...]:
-    return tuple(value) if isinstance(value, tuple) else (value,) * axes
+    values = value if isinstance(value, tuple) else (value,)
+    return values * axes if len(values) == 1 else values
 
 
 def _windows(x, kernel_size, stride, padding, dilation, ceil_mode):
@@ -101,7 +102,7 @@ PLANES: list[tuple[tuple[int, ...], dict[str, Any]]] = [
     ((1, 2, 5, 7), {"kernel_size": (2, 3)}),
     ((1, 1, 1, 1), {"kernel_size": 1}),
     ((1, 1, 3, 4), {"kernel_size": (3, 4)}),
-    ((1, 1, 6, 5), {"kernel_size": 3, "stride": 2}),
+    ((1, 1, 6, 5), {"kernel_size": 3, "stride": (2,), "padding": (1,)}),
     ((1, 1, 4, 5), {"kernel_size": (2, 3), "stride": (1, 2)}),
     ((1, 2, 4, 5), {"kernel_size": 3, "stride": 2, "padding": 1}),
     ((1, 1, 3, 4), {"kernel_size": (2, 3), "stride": 1, "padding": (1, 0)}),
@@ -286,8 +287,8 @@ ERRORS = [
     _error(
         "adaptive_avg_pool2d",
         (1, 1, 4, 4),
-        "output_size must be an int or 2 ints, got output_size=(2,)",
-        output_size=(2,),
+        "output_size must be an int or 2 ints, got output_size=(2, 2, 2)",
+        output_size=(2, 2, 2),
     ),
     _error(
         "adaptive_avg_pool1d",

@@ -31,6 +31,12 @@ OPTIMIZERS: dict[str, Any] = {
     "Adadelta": lambda p: ex.optim.Adadelta(p),
     "LAMB": lambda p: ex.optim.LAMB(p, lr=0.01),
     "Lion": lambda p: ex.optim.Lion(p, lr=0.01),
+    "NAdam": lambda p: ex.optim.NAdam(p, lr=0.05, weight_decay=0.1),
+    "RAdam": lambda p: ex.optim.RAdam(p, lr=0.05, betas=(0.9, 0.95)),
+    "Adamax": lambda p: ex.optim.Adamax(p, lr=0.05),
+    "ASGD": lambda p: ex.optim.ASGD(p, lr=0.1, t0=2),
+    "Rprop": lambda p: ex.optim.Rprop(p, lr=0.01),
+    "Adafactor": lambda p: ex.optim.Adafactor(p, lr=0.1, weight_decay=0.1),
     "groups": lambda p: ex.optim.Adam([{"params": p[:1], "lr": 0.1}, {"params": p[1:]}]),
 }
 
@@ -112,6 +118,18 @@ SCHEDULES: dict[str, Any] = {
     "WarmupLR": lambda o: ex.optim.WarmupLR(o, 3),
     "WarmupCosineLR": lambda o: ex.optim.WarmupCosineLR(o, 2, 6),
     "OneCycleLR": lambda o: ex.optim.OneCycleLR(o, 0.3, 10),
+    "MultiplicativeLR": lambda o: ex.optim.MultiplicativeLR(o, lambda count: 1 / count),
+    "LinearLR": lambda o: ex.optim.LinearLR(o, 0.5),
+    "ConstantLR": lambda o: ex.optim.ConstantLR(o, 0.5, 3),
+    "PolynomialLR": lambda o: ex.optim.PolynomialLR(o, 8),
+    "CosineAnnealingWarmRestarts": lambda o: ex.optim.CosineAnnealingWarmRestarts(o, 2),
+    "CyclicLR": lambda o: ex.optim.CyclicLR(o, 0.05, 0.3, 2),
+    "SequentialLR": lambda o: ex.optim.SequentialLR(
+        o, [ex.optim.LinearLR(o, 0.5), ex.optim.ExponentialLR(o, 0.7)], [3]
+    ),
+    "ChainedScheduler": lambda o: ex.optim.ChainedScheduler(
+        [ex.optim.LinearLR(o, 0.5), ex.optim.ExponentialLR(o, 0.7)]
+    ),
     "LambdaLR": lambda o: ex.optim.LambdaLR(o, lambda count: 0.7**count),
 }
 
@@ -130,6 +148,14 @@ def test_every_schedule_steps_as_here(name: str) -> None:
     assert run.traces <= 2  # dampening does not act on the first step
 
 
+def test_lbfgs_is_refused() -> None:
+    net = _net()
+    optimizer = ex.optim.LBFGS(net.parameters())
+    step = ex.compile(lambda x: optimizer.step(lambda: net(x).sum()))
+    with pytest.raises(ValueError, match="LBFGS: step cannot be compiled"):
+        step(X)
+
+
 def test_a_schedule_that_waits_for_a_loss_is_stepped_outside() -> None:
     net = _net()
     optimizer = ex.optim.SGD(net.parameters(), lr=0.1)
@@ -145,7 +171,7 @@ def test_a_schedule_that_waits_for_a_loss_is_stepped_outside() -> None:
         and found is not ex.optim.Schedule
     }
     classes = {type(make(list(_net().parameters()))).__name__ for make in OPTIMIZERS.values()}
-    assert classes | {"Muon", "Optimizer"} == {
+    assert classes | {"Muon", "LBFGS", "Optimizer"} == {
         name
         for name in ex.optim.__all__
         if isinstance(found := getattr(ex.optim, name), type)

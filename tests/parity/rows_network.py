@@ -69,6 +69,12 @@ def _with_statistics(function: Any) -> Any:
     return theirs
 
 
+def _local(rng: Rng) -> Call:
+    x = (*_sizes(rng, 2), *_sizes(rng, int(rng.integers(1, 4))))
+    attributes = {"size": int(rng.integers(1, 6)), "alpha": 0.5, "beta": 0.75, "k": 1.5}
+    return Call([values(rng, x)], attributes)
+
+
 NORMALIZATION = [
     Row(
         "layer_norm",
@@ -91,6 +97,7 @@ NORMALIZATION = [
     ),
     Row("batch_norm", _with_statistics(F.batch_norm), _batch_norm),
     Row("instance_norm", _with_statistics(F.instance_norm), _instance_norm),
+    Row("local_response_norm", F.local_response_norm, _local),
 ]
 
 
@@ -101,7 +108,15 @@ def _embedding(rng: Rng) -> Call:
     return Call([np.asarray(indices), values(rng, (rows, features))], {"padding_idx": padding})
 
 
+def _bilinear(rng: Rng) -> Call:
+    front, (first, second, out) = _sizes(rng, int(rng.integers(1, 3))), _sizes(rng, 3)
+    inputs = [values(rng, (*front, first)), values(rng, (*front, second))]
+    more = [values(rng, (out, first, second)), values(rng, (out,))][: int(rng.integers(1, 3))]
+    return Call([*inputs, *more])
+
+
 LOOKUP = [
+    Row("bilinear", F.bilinear, _bilinear),
     Row(
         "embedding",
         lambda indices, weight, padding_idx: F.embedding(indices, weight, padding_idx),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -50,6 +50,11 @@ def _activation(**choices: tuple[Any, ...]) -> Draw:
     return draw
 
 
+def _evaluated_activation(**choices: tuple[Any, ...]) -> Draw:
+    draw = _activation(**choices)
+    return lambda rng: replace(draw(rng), evaluated=True)
+
+
 def _prelu(rng: Rng) -> Use:
     x = rng.normal(0, 3, sizes(rng, 2, 4))
     return Use({"num_parameters": pick(rng, 1, x.shape[1]), "init": 0.3}, [x])
@@ -84,6 +89,15 @@ ACTIVATIONS: dict[str, Draw] = {
     **dict.fromkeys("Sigmoid Tanh Softsign Identity".split(), _activation()),
     "LeakyReLU": _activation(negative_slope=(0.01, 0.3)),
     "ELU": _activation(alpha=(1.0, 0.4)),
+    # PyTorch rounds 1 / alpha to float32.
+    "CELU": _activation(alpha=(1.0, 0.5)),
+    "LogSigmoid": _activation(),
+    "Softshrink": _activation(lambd=(0.5, 0.0, 2.0)),
+    "Hardshrink": _activation(lambd=(0.5, 0.0, 2.0)),
+    "Tanhshrink": _activation(),
+    "Threshold": _activation(threshold=(0.0, 1.0), value=(-2.0, 3.0)),
+    "RReLU": _evaluated_activation(lower=(0.1, 0.2), upper=(0.3, 0.4)),
+    "Softmax2d": lambda rng: Use({}, [rng.normal(0, 3, (*sizes(rng, 0, 1), *sizes(rng, 3, 3)))]),
     "GELU": _activation(approximate=("none", "tanh")),
     # Beyond the threshold PyTorch gives x itself, which differs by less than 2e-9 from here.
     "Softplus": _activation(beta=(1.0, 0.5), threshold=(40.0,)),
@@ -91,6 +105,7 @@ ACTIVATIONS: dict[str, Draw] = {
     "PReLU": _prelu,
     "GLU": _glu,
     "Softmax": _along,
+    "Softmin": _along,
     "LogSoftmax": _along,
     "Linear": _linear,
     "Flatten": _flatten,
@@ -158,25 +173,173 @@ def _pool(axes: int, **choices: tuple[Any, ...]) -> Draw:
     return draw
 
 
-def _adaptive(axes: int) -> Draw:
+def _adaptive(axes: int, **choices: tuple[Any, ...]) -> Draw:
     def draw(rng: Rng) -> Use:
+        options = {name: pick(rng, *values) for name, values in choices.items()}
         size = tuple(whole(rng, 1, 8) for _ in range(axes))
-        return Use({"output_size": _each(rng, axes, 1, 5)}, [rng.normal(size=(2, 3, *size))])
+        return Use(
+            {"output_size": _each(rng, axes, 1, 5), **options}, [rng.normal(size=(2, 3, *size))]
+        )
 
     return draw
+
+
+def _norm_pool(axes: int) -> Draw:
+    def draw(rng: Rng) -> Use:
+        options: dict[str, Any] = {
+            "norm_type": pick(rng, 1, 2, 3.0), "kernel_size": whole(rng, 1, 3),
+            "ceil_mode": flag(rng),
+        }  # fmt: skip
+        if flag(rng):
+            options["stride"] = whole(rng, 1, 3)
+        size = tuple(whole(rng, 4, 7) for _ in range(axes))
+        return Use(options, [rng.uniform(0.2, 2, (*sizes(rng, 2, 2), *size))])
+
+    return draw
+
+
+def _unpool(axes: int) -> Draw:
+    """Windows that do not overlap, so that no place comes twice."""
+
+    def draw(rng: Rng) -> Use:
+        kernel = tuple(whole(rng, 1, 3) for _ in range(axes))
+        front, size = sizes(rng, 2, 2), tuple(whole(rng, 1, 4) for _ in range(axes))
+        result = tuple(k * n for k, n in zip(kernel, size, strict=True))
+        count, places = int(np.prod(size)), int(np.prod(result))
+        lines = [rng.permutation(places)[:count] for _ in range(int(np.prod(front)))]
+        indices = np.reshape(lines, (*front, *size)).astype(np.int64)
+        return Use({"kernel_size": kernel}, [rng.normal(size=(*front, *size)), indices])
+
+    return draw
+
+
+def _windows(rng: Rng) -> tuple[dict[str, Any], tuple[int, ...], int]:
+    """Options of windows, the size of a picture and the number of its windows."""
+    kernel, dilation, padding, stride = (
+        tuple(whole(rng, low, high) for _ in range(2))
+        for low, high in ((1, 3), (1, 2), (0, 2), (1, 3))
+    )
+    size = tuple(whole(rng, 5, 7) for _ in range(2))
+    counts = [
+        (n + 2 * p - d * (k - 1) - 1) // s + 1
+        for n, k, d, p, s in zip(size, kernel, dilation, padding, stride, strict=True)
+    ]
+    options = {"kernel_size": kernel, "dilation": dilation, "padding": padding, "stride": stride}
+    return options, size, counts[0] * counts[1]
+
+
+def _unfold(rng: Rng) -> Use:
+    options, size, _ = _windows(rng)
+    return Use(options, [rng.normal(size=(*sizes(rng, 2, 2), *size))])
+
+
+def _fold(rng: Rng) -> Use:
+    options, size, windows = _windows(rng)
+    batch, channels = sizes(rng, 2, 2)
+    rows = channels * options["kernel_size"][0] * options["kernel_size"][1]
+    return Use({"output_size": size, **options}, [rng.normal(size=(batch, rows, windows))])
 
 
 WINDOWS: dict[str, Draw] = {
     "Conv1d": _convolution(1),
     "Conv2d": _convolution(2),
+    "Conv3d": _convolution(3),
     "ConvTranspose1d": _transposed(1),
     "ConvTranspose2d": _transposed(2),
-    "MaxPool1d": _pool(1, dilation=(1, 2), ceil_mode=(False, True)),
-    "MaxPool2d": _pool(2, dilation=(1, 2), ceil_mode=(False, True)),
+    "ConvTranspose3d": _transposed(3),
+    **{
+        f"MaxPool{axes}d": _pool(
+            axes, dilation=(1, 2), ceil_mode=(False, True), return_indices=(False, True)
+        )
+        for axes in (1, 2, 3)
+    },
+    "AvgPool3d": _pool(3, ceil_mode=(False, True), count_include_pad=(False, True)),
+    **{f"LPPool{axes}d": _norm_pool(axes) for axes in (1, 2, 3)},
+    **{f"MaxUnpool{axes}d": _unpool(axes) for axes in (1, 2, 3)},
+    "AdaptiveAvgPool3d": _adaptive(3),
+    **{
+        f"AdaptiveMaxPool{axes}d": _adaptive(axes, return_indices=(False, True))
+        for axes in (1, 2, 3)
+    },
+    "Unfold": _unfold,
+    "Fold": _fold,
     "AvgPool1d": _pool(1, ceil_mode=(False, True), count_include_pad=(False, True)),
     "AvgPool2d": _pool(2, ceil_mode=(False, True), count_include_pad=(False, True)),
     "AdaptiveAvgPool1d": _adaptive(1),
     "AdaptiveAvgPool2d": _adaptive(2),
+}
+
+
+def _pad(axes: int, kind: str) -> Draw:
+    """Widths of both signs, which leave at least an element."""
+
+    def draw(rng: Rng) -> Use:
+        widths = tuple(whole(rng, -2, 3) for _ in range(2 * axes))
+        options: dict[str, Any] = {"padding": whole(rng, 0, 3) if flag(rng) else widths}
+        if kind == "Constant":
+            options["value"] = rng.normal()
+        # Some of PyTorch's kernels take exactly one axis or two in front.
+        size = tuple(whole(rng, 5, 7) for _ in range(axes))
+        return Use(options, [rng.normal(size=(*sizes(rng, 2, 2), *size))])
+
+    return draw
+
+
+def _upsample(rng: Rng) -> Use:
+    mode, axes = pick(
+        rng, ("nearest", 1), ("nearest", 2), ("nearest", 3), ("nearest-exact", 2), ("area", 2),
+        ("linear", 1), ("bilinear", 2), ("bicubic", 2), ("trilinear", 3),
+    )  # fmt: skip
+    options: dict[str, Any] = {"mode": mode}
+    if flag(rng):
+        options["size"] = _each(rng, axes, 1, 9)
+    else:
+        # Where a factor changes no size, some of PyTorch's kernels of "nearest" copy, and some do not.
+        options["scale_factor"] = tuple(pick(rng, 0.5, 1.5, 2.0, 2.7) for _ in range(axes))
+        options["recompute_scale_factor"] = flag(rng)
+    if "linear" in mode or mode == "bicubic":
+        options["align_corners"] = flag(rng)
+    size = tuple(whole(rng, 2, 6) for _ in range(axes))
+    return Use(options, [rng.normal(size=(*sizes(rng, 2, 2), *size))])
+
+
+def _upsampling(rng: Rng) -> Use:
+    options = (
+        {"size": _each(rng, 2, 1, 9)} if flag(rng) else {"scale_factor": pick(rng, 0.5, 1.5, 2.7)}
+    )
+    return Use(options, [rng.normal(size=(*sizes(rng, 2, 2), whole(rng, 2, 5), whole(rng, 2, 5)))])
+
+
+def _shuffled(name: str, square: bool, channels: bool) -> Draw:
+    def draw(rng: Rng) -> Use:
+        r = whole(rng, 1, 3)
+        times = r * r if square else r
+        many, height, width = whole(rng, 1, 3), whole(rng, 1, 3), whole(rng, 1, 3)
+        shape = (many * times, height, width) if channels else (many, height * r, width * r)
+        return Use({name: r}, [rng.normal(size=(whole(rng, 1, 2), *shape))])
+
+    return draw
+
+
+def _unflatten(rng: Rng) -> Use:
+    a, b, dim = whole(rng, 1, 3), whole(rng, 1, 3), pick(rng, 1, -1)
+    x = rng.normal(size=(2, a * b, 3) if dim == 1 else (2, 3, a * b))
+    return Use({"dim": dim, "unflattened_size": (a, pick(rng, -1, b))}, [x])
+
+
+RESIZED: dict[str, Draw] = {
+    **{
+        f"{kind}Pad{axes}d": _pad(axes, kind)
+        for kind in ("Constant", "Zero", "Reflection", "Replication", "Circular")
+        for axes in (1, 2, 3)
+    },
+    "Upsample": _upsample,
+    "UpsamplingNearest2d": _upsampling,
+    "UpsamplingBilinear2d": _upsampling,
+    "PixelShuffle": _shuffled("upscale_factor", True, True),
+    "PixelUnshuffle": _shuffled("downscale_factor", True, False),
+    "Unflatten": _unflatten,
+    "ChannelShuffle": _shuffled("groups", False, True),
 }
 
 
@@ -227,9 +390,18 @@ def _group_norm(rng: Rng) -> Use:
     return Use(options, [rng.normal(1, 2, (whole(rng, 1, 3), channels, *size))])
 
 
+def _local_norm(rng: Rng) -> Use:
+    options = {"size": whole(rng, 1, 5), "alpha": 0.5, "beta": pick(rng, 0.75, 1.0), "k": 1.5}
+    return Use(options, [rng.normal(size=(*sizes(rng, 3, 5),))])
+
+
 NORMS: dict[str, Draw] = {
     "BatchNorm1d": _running(0, 1, True),
     "BatchNorm2d": _running(2, 2, True),
+    "BatchNorm3d": _running(3, 3, True),
+    "InstanceNorm1d": _running(1, 1, False),
+    "InstanceNorm3d": _running(3, 3, False),
+    "LocalResponseNorm": _local_norm,
     "InstanceNorm2d": _running(2, 2, False),
     "LayerNorm": _layer_norm,
     "RMSNorm": _rms_norm,
@@ -243,6 +415,30 @@ def _embedding(rng: Rng) -> Use:
     if flag(rng):
         options["padding_idx"] = whole(rng, -count, count - 1)
     return Use(options, [rng.integers(0, count, sizes(rng, 0, 3))])
+
+
+def _embedding_bag(rng: Rng) -> Use:
+    count, mode = whole(rng, 2, 6), pick(rng, "sum", "mean", "max")
+    options = {"num_embeddings": count, "embedding_dim": whole(rng, 1, 4), "mode": mode}
+    if flag(rng):
+        options["padding_idx"] = whole(rng, -count, count - 1)
+    inputs = [rng.integers(0, count, sizes(rng, 2, 2))]
+    if mode == "sum" and flag(rng):
+        return Use(options, inputs, {"per_sample_weights": rng.normal(size=inputs[0].shape)})
+    if flag(rng):
+        options["include_last_offset"] = flag(rng)
+        starts = sorted(int(n) for n in rng.integers(0, 7, 3))
+        last = [6] if options["include_last_offset"] else []
+        inputs = [rng.integers(0, count, 6), np.array([0, *starts, *last])]
+    return Use(options, inputs)
+
+
+def _bilinear(rng: Rng) -> Use:
+    first, second = whole(rng, 1, 4), whole(rng, 1, 4)
+    options = {"in1_features": first, "in2_features": second, "out_features": whole(rng, 1, 3)}
+    front = sizes(rng, 1, 3)
+    inputs = [rng.normal(size=(*front, n)) for n in (first, second)]
+    return Use({**options, "bias": flag(rng)}, inputs)
 
 
 def _masks(rng: Rng, batch: int | None, heads: int, length: int, keys: int) -> dict[str, Any]:
@@ -350,6 +546,8 @@ def _cell(gates: int) -> Draw:
 
 SEQUENCES: dict[str, Draw] = {
     "Embedding": _embedding,
+    "EmbeddingBag": _embedding_bag,
+    "Bilinear": _bilinear,
     "MultiheadAttention": _attention,
     "TransformerEncoderLayer": _encoder_layer,
     "RNN": _recurrent(1),
@@ -361,5 +559,11 @@ SEQUENCES: dict[str, Draw] = {
 }
 
 # Hardsigmoid is left out: its derivative there is a float32's sixth, as test_differences.py shows.
-LAYERS = {**ACTIVATIONS, **WINDOWS, **NORMS, **SEQUENCES}
-LEARNING = ["PReLU", "Linear", *(n for n in WINDOWS if "Conv" in n), *NORMS, *SEQUENCES]
+LAYERS = {**ACTIVATIONS, **WINDOWS, **RESIZED, **NORMS, **SEQUENCES}
+LEARNING = [
+    "PReLU",
+    "Linear",
+    *(n for n in WINDOWS if "Conv" in n),
+    *(n for n in NORMS if n != "LocalResponseNorm"),
+    *SEQUENCES,
+]

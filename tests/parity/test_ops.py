@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import rows_samples as samples
 import tolerances
 from draws import Call
 from rows import ACTIVATION, ARITHMETIC, COMPARISON, ELEMENTWISE, MATRIX, REDUCTION, Row, torch
@@ -40,7 +41,11 @@ WITHOUT_COUNTERPART: dict[str, str] = {
     "chain_rule": "a product that is 0 wherever the gradient is; a product there gives NaN",
     "chain_divide": "a quotient that is 0 wherever the gradient is; a quotient there gives NaN",
     "dropout": "its masks come from another generator",
-    "dropout2d": "its masks come from another generator",
+    **dict.fromkeys(
+        "dropout1d dropout2d dropout3d alpha_dropout feature_alpha_dropout".split(),
+        "its masks come from another generator",
+    ),
+    "embedding_bag": "it has no second derivative there; test_nn.py compares the layer",
     "lift": "how eps acts in our rules; there is no eps in those",
 }
 CLOSE = {"rtol": 1e-10, "atol": 1e-12}
@@ -218,8 +223,13 @@ def _compared_losses() -> set[str]:
     return {name for name in losses if name in named}
 
 
+def _compared_by_samples() -> set[str]:
+    """The ops that PyTorch's own samples are tried on; see test_samples.py."""
+    return {name for row in samples.ROWS for name in row.ops}
+
+
 def test_every_op_is_compared_or_says_why_not() -> None:
-    compared = [row.op for row in ROWS] + sorted(_compared_losses())
+    compared = [row.op for row in ROWS] + sorted(_compared_losses() | _compared_by_samples())
     assert len(compared) == len(set(compared))
     assert sorted(set(OPS) - set(compared)) == sorted(WITHOUT_COUNTERPART)
     assert set(compared) <= set(OPS)

@@ -1,8 +1,9 @@
-"""Optimizers, clipping and schedules against PyTorch, with drawn options over ten steps."""
+"""Optimizers, clipping and schedules against PyTorch, with drawn options over many steps."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,12 @@ from extensor import optim
 
 torch = pytest.importorskip("torch")
 
+from torch_samples import OPTIMIZERS  # noqa: E402
+
 SHAPES = [(3, 4), (7,), (), (33, 5)]
-STEPS = 10
+STEPS = 24
 DRAWS = range(8)
-# Single precision: ten steps of rounding, where a root of a small number may stand below.
+# Single precision: many steps of rounding, where a root of a small number may stand below.
 CLOSE = {"float64": {"rtol": 1e-10, "atol": 1e-12}, "float32": {"rtol": 2e-5, "atol": 2e-6}}
 
 Options = dict[str, Any]
@@ -71,6 +74,47 @@ def _adadelta(rng: np.random.Generator) -> Options:
     return {"rho": float(rng.uniform(0.5, 0.99)), "eps": float(10 ** rng.uniform(-6, -2))}
 
 
+def _nadam(rng: np.random.Generator) -> Options:
+    return {
+        "betas": _betas(rng),
+        "eps": float(10 ** rng.uniform(-8, -2)),
+        "momentum_decay": float(rng.choice([0.0, 4e-3, 0.5])),
+        "decoupled_weight_decay": _flag(rng),
+    }
+
+
+def _radam(rng: np.random.Generator) -> Options:
+    eps = float(10 ** rng.uniform(-8, -2))
+    return {"betas": _betas(rng), "eps": eps, "decoupled_weight_decay": _flag(rng)}
+
+
+def _adamax(rng: np.random.Generator) -> Options:
+    return {"betas": _betas(rng), "eps": float(10 ** rng.uniform(-8, -2))}
+
+
+def _asgd(rng: np.random.Generator) -> Options:
+    return {
+        "lambd": float(10 ** rng.uniform(-4, -1)),
+        "alpha": float(rng.uniform(0.5, 1)),
+        "t0": float(rng.choice([3.0, 10.0, 1e6])),
+    }
+
+
+def _rprop(rng: np.random.Generator) -> Options:
+    return {
+        "etas": (float(rng.uniform(0.2, 0.9)), float(rng.uniform(1.1, 2))),
+        "step_sizes": (float(10 ** rng.uniform(-6, -3)), float(rng.uniform(0.1, 50))),
+    }
+
+
+def _adafactor(rng: np.random.Generator) -> Options:
+    return {
+        "beta2_decay": float(rng.uniform(-1, -0.5)),
+        "eps": (None if _flag(rng) else 1e-6, float(rng.choice([1e-3, 1.0]))),
+        "d": float(rng.choice([1.0, 2.0])),
+    }
+
+
 DRAWN: dict[str, Callable[[np.random.Generator], Options]] = {
     "SGD": _sgd,
     "Adam": _adam,
@@ -78,7 +122,25 @@ DRAWN: dict[str, Callable[[np.random.Generator], Options]] = {
     "RMSprop": _rmsprop,
     "Adagrad": _adagrad,
     "Adadelta": _adadelta,
+    "NAdam": _nadam,
+    "RAdam": _radam,
+    "Adamax": _adamax,
+    "ASGD": _asgd,
+    "Rprop": _rprop,
+    "Adafactor": _adafactor,
 }
+
+
+@pytest.fixture(autouse=True)
+def _default_of_torch(request: pytest.FixtureRequest) -> Iterator[None]:
+    """The scalars in the state of torch's optimizers have its default dtype."""
+    if "dtype" not in request.fixturenames:
+        yield
+        return
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(getattr(torch, request.getfixturevalue("dtype")))
+    yield
+    torch.set_default_dtype(before)
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
@@ -87,6 +149,8 @@ DRAWN: dict[str, Callable[[np.random.Generator], Options]] = {
 def test_optimizer(name: str, draw: int, dtype: str, rng: np.random.Generator) -> None:
     options = {"lr": _rate(rng), "weight_decay": _decay(rng), "maximize": _flag(rng)}
     options |= DRAWN[name](rng)
+    if name == "Rprop":
+        del options["weight_decay"]
     values = [np.asarray(rng.normal(size=shape), dtype) for shape in SHAPES]
     mine = [ex.tensor(x, requires_grad=True) for x in values]
     theirs = [torch.tensor(x, requires_grad=True) for x in values]
@@ -102,6 +166,109 @@ def test_optimizer(name: str, draw: int, dtype: str, rng: np.random.Generator) -
             y.grad = None if skipped else torch.tensor(gradient)
         ours.step()
         peer.step()
+    for x, y in zip(mine, theirs, strict=True):
+        np.testing.assert_allclose(x.numpy(), y.detach().numpy(), **CLOSE[dtype])
+
+
+def test_the_mean_of_asgd(rng: np.random.Generator) -> None:
+    value = rng.normal(size=(3, 4))
+    x, y = ex.tensor(value, requires_grad=True), torch.tensor(value, requires_grad=True)
+    ours = optim.ASGD([x], lr=0.1, t0=4)
+    peer = torch.optim.ASGD([y], lr=0.1, t0=4)
+    for _ in range(STEPS):
+        gradient = rng.normal(size=value.shape)
+        x.grad, y.grad = ex.tensor(gradient), torch.tensor(gradient)
+        ours.step()
+        peer.step()
+    # PyTorch keeps its weights in float32, as its default dtype is.
+    np.testing.assert_allclose(ours.state[x]["ax"], peer.state[y]["ax"].numpy(), rtol=1e-6)
+
+
+def _valley(xs: list[Any]) -> Any:
+    """Rosenbrock's function, twisted by a second parameter."""
+    x, y = xs
+    steep = (x[1:] - x[:-1] * x[:-1]) ** 2
+    return 100 * steep.sum() + ((1 - x[:-1]) ** 2).sum() + ((y - x.sum()) ** 2).sum()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"lr": 1e-3},
+        {"lr": 2e-3, "max_iter": 7, "history_size": 3},
+        {"line_search_fn": "strong_wolfe"},
+        {"line_search_fn": "strong_wolfe", "max_iter": 6, "history_size": 2, "lr": 0.5},
+        {"line_search_fn": "strong_wolfe", "max_eval": 5, "lr": 3.0},
+        {"line_search_fn": "strong_wolfe", "tolerance_grad": 0.1},
+        {"line_search_fn": "strong_wolfe", "tolerance_change": 1e-2},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("draw", range(4))
+def test_lbfgs(options: Options, draw: int, rng: np.random.Generator) -> None:
+    values = [rng.normal(size=5), rng.normal(size=(2, 3))]
+    mine = [ex.tensor(x, requires_grad=True) for x in values]
+    theirs = [torch.tensor(x, requires_grad=True) for x in values]
+    ours, peer = optim.LBFGS(mine, **options), torch.optim.LBFGS(theirs, **options)
+
+    def closure() -> Any:
+        ours.zero_grad()
+        loss = _valley(mine)
+        loss.backward()
+        return loss
+
+    def their_closure() -> Any:
+        peer.zero_grad()
+        loss = _valley(theirs)
+        loss.backward()
+        return loss
+
+    for _ in range(3):
+        loss, expected = ours.step(closure), peer.step(their_closure)
+        assert float(loss.detach()) == pytest.approx(float(expected.detach()), rel=1e-8, abs=1e-10)
+        for x, y in zip(mine, theirs, strict=True):
+            np.testing.assert_allclose(x.numpy(), y.detach().numpy(), rtol=1e-6, atol=1e-8)
+        counts, known = ours.state[mine[0]], peer.state[theirs[0]]
+        assert counts["n_iter"] == known["n_iter"]
+        assert counts["func_evals"] == known["func_evals"]
+
+
+def _samples() -> list[tuple[str, Options]]:
+    """PyTorch's own options of every optimizer that is here too; Muon iterates in bfloat16 there."""
+    return [
+        (name, sample.kwargs)
+        for name, info in OPTIMIZERS.items()
+        for sample in info.optim_inputs_func(device="cpu")
+        if name in optim.__all__ and name != "Muon"
+    ]
+
+
+@pytest.mark.parametrize(("name", "options"), _samples(), ids=str)
+@pytest.mark.parametrize("dtype", ["float64"])
+def test_pytorchs_samples(
+    name: str, options: Options, dtype: str, rng: np.random.Generator
+) -> None:
+    values = [rng.normal(size=5), rng.normal(size=(2, 3))]
+    mine = [ex.tensor(x, requires_grad=True) for x in values]
+    theirs = [torch.tensor(x, requires_grad=True) for x in values]
+    numbers = {key: float(x) if torch.is_tensor(x) else x for key, x in options.items()}
+    ours = getattr(optim, name)(mine, **numbers)
+    peer = getattr(torch.optim, name)(theirs, **numbers)
+
+    def closure(optimizer: Any, parameters: list[Any]) -> Callable[[], Any]:
+        def compute() -> Any:
+            optimizer.zero_grad()
+            x, y = parameters
+            loss = ((x * x - 1) ** 2).sum() + ((y - x.sum()) ** 2).sum()
+            loss.backward()
+            return loss
+
+        return compute
+
+    # A step of L-BFGS is twenty iterations, which enlarge what rounding makes of the first ones.
+    for _ in range(3 if name == "LBFGS" else STEPS):
+        ours.step(closure(ours, mine))
+        peer.step(closure(peer, theirs))
     for x, y in zip(mine, theirs, strict=True):
         np.testing.assert_allclose(x.numpy(), y.detach().numpy(), **CLOSE[dtype])
 
@@ -154,6 +321,38 @@ SCHEDULES: list[tuple[str, Options]] = [
     ("ExponentialLR", {"gamma": 0.9}),
     ("CosineAnnealingLR", {"T_max": 7, "eta_min": 0.01}),
     ("LambdaLR", {"lr_lambda": lambda t: 0.95**t}),
+    ("LinearLR", {}),
+    ("LinearLR", {"start_factor": 0.9, "end_factor": 0.1, "total_iters": 7}),
+    ("ConstantLR", {}),
+    ("ConstantLR", {"factor": 0.7, "total_iters": 9}),
+    ("PolynomialLR", {}),
+    ("PolynomialLR", {"total_iters": 11, "power": 2.5}),
+    ("MultiplicativeLR", {"lr_lambda": lambda t: 1 - 0.5 / t}),
+    ("CosineAnnealingWarmRestarts", {"T_0": 4}),
+    ("CosineAnnealingWarmRestarts", {"T_0": 3, "T_mult": 2, "eta_min": 0.02}),
+    ("CyclicLR", {"base_lr": 0.05, "max_lr": 0.4, "step_size_up": 3}),
+    ("CyclicLR", {"base_lr": 0.05, "max_lr": 0.4, "step_size_up": 3, "step_size_down": 5}),
+    ("CyclicLR", {"base_lr": 0.1, "max_lr": 0.3, "step_size_up": 2, "mode": "triangular2"}),
+    (
+        "CyclicLR",
+        {"base_lr": 0.1, "max_lr": 0.3, "step_size_up": 4, "mode": "exp_range", "gamma": 0.9},
+    ),
+    (
+        "CyclicLR",
+        {
+            "base_lr": 0.1,
+            "max_lr": 0.3,
+            "step_size_up": 4,
+            "scale_fn": lambda n: 1 / (1 + n),
+            "scale_mode": "iterations",
+            "base_momentum": 0.3,
+            "max_momentum": 0.6,
+        },
+    ),
+    (
+        "CyclicLR",
+        {"base_lr": 0.1, "max_lr": 0.3, "step_size_up": 3, "scale_fn": lambda n: 1 / n},
+    ),
     ("OneCycleLR", {"max_lr": 0.4, "total_steps": 20}),
     ("OneCycleLR", {"max_lr": 0.4, "total_steps": 20, "anneal_strategy": "linear"}),
     ("OneCycleLR", {"max_lr": 0.4, "epochs": 4, "steps_per_epoch": 5, "three_phase": True}),
@@ -179,6 +378,50 @@ def test_schedule(row: int, owner: str) -> None:
         peer.step()
         schedule.step()
         expected.step()
+
+
+def _sequence(library: Any, optimizer: Any) -> Any:
+    parts = [
+        library.LinearLR(optimizer, 0.1, total_iters=4),
+        library.CosineAnnealingLR(optimizer, 6, 0.01),
+        library.StepLR(optimizer, 2, 0.5),
+    ]
+    return library.SequentialLR(optimizer, parts, [5, 11])
+
+
+def _chain(library: Any, optimizer: Any) -> Any:
+    parts = [library.ConstantLR(optimizer, 0.1, 4), library.ExponentialLR(optimizer, 0.9)]
+    return library.ChainedScheduler(parts, optimizer)
+
+
+@pytest.mark.parametrize("make", [_sequence, _chain])
+def test_composed_schedules(make: Any) -> None:
+    ours = optim.SGD([ex.ones(1, requires_grad=True)], lr=0.2, momentum=0.5)
+    peer = torch.optim.SGD([torch.ones(1, requires_grad=True)], lr=0.2, momentum=0.5)
+    schedule, expected = make(optim, ours), make(torch.optim.lr_scheduler, peer)
+    for _ in range(15):
+        mine, theirs = ours.param_groups[0], peer.param_groups[0]
+        assert mine["lr"] == pytest.approx(theirs["lr"], rel=1e-12)
+        ours.step()
+        peer.step()
+        schedule.step()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # PyTorch warns of its own way to reset a schedule
+            expected.step()
+
+
+def test_restarts_within_epochs() -> None:
+    ours = optim.SGD([ex.ones(1, requires_grad=True)], lr=0.2)
+    peer = torch.optim.SGD([torch.ones(1, requires_grad=True)], lr=0.2)
+    schedule = optim.CosineAnnealingWarmRestarts(ours, 2, 3)
+    expected = torch.optim.lr_scheduler.CosineAnnealingWarmRestarts(peer, 2, 3)
+    for count in range(40):
+        schedule.step(count / 4)
+        expected.step(count / 4)
+        assert ours.param_groups[0]["lr"] == pytest.approx(peer.param_groups[0]["lr"], rel=1e-12)
+    schedule.step()
+    expected.step()
+    assert ours.param_groups[0]["lr"] == pytest.approx(peer.param_groups[0]["lr"], rel=1e-12)
 
 
 @pytest.mark.parametrize("draw", DRAWS)

@@ -18,27 +18,49 @@ REQUIRED = inspect.Parameter.empty
 
 # What the constructors need: by position, so that it is the same for both.
 NEEDED: dict[str, tuple[Any, ...]] = {
-    **dict.fromkeys(("AdaptiveAvgPool1d", "AdaptiveAvgPool2d"), (2,)),
-    **dict.fromkeys(("AvgPool1d", "AvgPool2d", "MaxPool1d", "MaxPool2d"), (2,)),
-    **dict.fromkeys(("BatchNorm1d", "BatchNorm2d", "InstanceNorm2d"), (4,)),
-    **dict.fromkeys(("Conv1d", "Conv2d", "ConvTranspose1d", "ConvTranspose2d"), (2, 4, 3)),
+    **{
+        f"{kind}{axes}d": (2, 2) if kind == "LPPool" else (2,)
+        for kind in "AvgPool MaxPool MaxUnpool LPPool AdaptiveMaxPool AdaptiveAvgPool".split()
+        for axes in (1, 2, 3)
+    },
+    "Unfold": (2,),
+    "Unflatten": (1, (2, -1)),
+    "Bilinear": (2, 3, 4),
+    "EmbeddingBag": (2, 4),
+    "Fold": (4, 2),
+    **{
+        f"{kind}Pad{axes}d": (1, 2.0) if kind == "Constant" else (1,)
+        for kind in ("Constant", "Zero", "Reflection", "Replication", "Circular")
+        for axes in (1, 2, 3)
+    },
+    **dict.fromkeys(("PixelShuffle", "PixelUnshuffle", "ChannelShuffle"), (2,)),
+    **dict.fromkeys(("BatchNorm1d", "BatchNorm2d", "BatchNorm3d"), (4,)),
+    **dict.fromkeys([f"Conv{k}{n}d" for k in ("", "Transpose") for n in (1, 2, 3)], (2, 4, 3)),
+    **dict.fromkeys(("InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d"), (4,)),
+    "LocalResponseNorm": (2,),
     **dict.fromkeys(("GRU", "LSTM", "RNN", "GRUCell", "LSTMCell", "RNNCell"), (3, 4)),
     **dict.fromkeys(("LayerNorm", "RMSNorm"), (4,)),
     **dict.fromkeys(("Embedding", "GroupNorm", "Linear"), (2, 4)),
     **dict.fromkeys(("MultiheadAttention", "TransformerEncoderLayer"), (4, 2)),
-    **dict.fromkeys(("Softmax", "LogSoftmax"), (-1,)),
+    **dict.fromkeys(("Softmax", "LogSoftmax", "Softmin"), (-1,)),
+    "Threshold": (0.5, 2.0),
     "StepLR": (2,),
     "MultiStepLR": ([1, 2],),
     "ExponentialLR": (0.9,),
     "CosineAnnealingLR": (5,),
     "LambdaLR": (lambda count: 1.0,),
+    "MultiplicativeLR": (lambda count: 1.0,),
+    "CosineAnnealingWarmRestarts": (5,),
+    "CyclicLR": (0.1, 0.4),
     "OneCycleLR": (0.1, 10),
 }
 # Without their own arguments, or not made by a call.
 NO_CONSTRUCTOR = {"Module", "ModuleDict", "ModuleList", "ParameterDict", "ParameterList"}
 NO_CONSTRUCTOR |= {"Sequential", "Identity", "Optimizer", "Parameter"}
+NO_CONSTRUCTOR |= {"SequentialLR", "ChainedScheduler"}
 # Keywords whose default in PyTorch is no choice: it guesses and warns, or needs another keyword.
-GUESSED = {("Softmax", "dim"), ("LogSoftmax", "dim"), ("OneCycleLR", "total_steps")}
+GUESSED = {(name, "dim") for name in ("Softmax", "LogSoftmax", "Softmin")}
+GUESSED |= {("OneCycleLR", "total_steps")}
 # Values that differ although they say the same.
 SAID_OTHERWISE = {("TransformerEncoderLayer", "activation")}
 
@@ -198,9 +220,12 @@ FUNCTIONS = list(_functions())
 )
 def test_keywords_of_functions(name: str, ours: Any, parameter: inspect.Parameter) -> None:
     bound = ours.op.bound
-    names = [n for n, p in inspect.signature(ours).parameters.items() if p.default is REQUIRED]
-    needed = {n: ex.ones((2, 2)) for n in names}
     mine = inspect.signature(ours).parameters
+    needed = {
+        each: 1.0 if each in ours.op.attributes else ex.ones((2, 2))
+        for each, own in mine.items()
+        if own.default is REQUIRED
+    }
     if parameter.name in mine:
         assert mine[parameter.name].default == parameter.default
         return

@@ -16,6 +16,8 @@ OPTIMIZERS = [
     ("RMSprop", "lr=0.01"),
     ("RMSprop", "lr=0.01, momentum=0.5, centered=True"),
     ("Adadelta", "lr=0.5"),
+    ("NAdam", "lr=0.01"),
+    ("RAdam", "lr=0.01"),
     ("LAMB", "lr=0.01"),
 ]
 # They divide by the size of a gradient, and so make large what is zero but for rounding.
@@ -30,10 +32,16 @@ SCHEDULES = {
     "WarmupLR": "ex.optim.WarmupLR(optimizer, 3, automatic=True)",
     "WarmupCosineLR": "ex.optim.WarmupCosineLR(optimizer, 2, {total}, automatic=True)",
     "OneCycleLR": "ex.optim.OneCycleLR(optimizer, 0.05, total_steps={total}, automatic=True)",
+    "LinearLR": "ex.optim.LinearLR(optimizer, 0.2, total_iters=3, automatic=True)",
+    "CyclicLR": "ex.optim.CyclicLR(optimizer, 0.01, 0.05, 2, cycle_momentum=False, automatic=True)",
+    "SequentialLR": (
+        "ex.optim.SequentialLR(optimizer, [ex.optim.ConstantLR(optimizer, 0.5), "
+        "ex.optim.ExponentialLR(optimizer, 0.7)], [2], automatic=True)"
+    ),
     "LambdaLR": "ex.optim.LambdaLR(optimizer, lambda n: 1 / (1 + n), automatic=True)",
     "ReduceLROnPlateau": "ex.optim.ReduceLROnPlateau(optimizer, factor=0.5, patience=0)",
 }
-UNSHARED = ("LAMB",)  # each element of its update depends on others
+UNSHARED = ("LAMB", "NAdam")  # their state is not one number for each element
 
 
 def draw_optimizer(draft: Draft, random: Random) -> None:

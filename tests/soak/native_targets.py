@@ -44,7 +44,8 @@ def recorded() -> dict[str, list[Any]]:
             for dtype in ("float32", "float64", "float16"):
                 _run(case, rng, dtype)
         for name, options in OPTIMIZERS.items():
-            getattr(ex.optim, name)([with_gradient(rng, 2, 3)], *options).step()
+            if name != "LBFGS":  # which has no kernel and needs a closure
+                getattr(ex.optim, name)([with_gradient(rng, 2, 3)], *options).step()
         ex.optim.EMA([with_gradient(rng, 2, 3)]).update()
         ex.random.bernoulli(np.array([0.5, 0.2]), 2)
         for path, example in FUNCTIONS.items():

@@ -68,9 +68,16 @@ def _recorded(rng: Rng) -> Tensor:
     return ex.sum(ex.sin(leaf(rng, 3)))
 
 
+def _composed(rng: Rng) -> tuple[optim.Optimizer, list[optim.Schedule]]:
+    made = optimizer(rng)
+    return made, [optim.LinearLR(made), optim.ExponentialLR(made, 0.9)]
+
+
 SIZES = {"dtype": "float64", "requires_grad": True}
 # fmt: off
 FUNCTIONS: dict[str, Example] = {
+    "optim.SequentialLR": Example(lambda rng: (*_composed(rng), [2], -1, False)),
+    "optim.ChainedScheduler": Example(lambda rng: (*_composed(rng)[::-1], False)),
     "zeros": Example(lambda rng: ((2, 3),), lambda rng: dict(SIZES)),
     "ones": Example(lambda rng: (4,), lambda rng: dict(SIZES)),
     "empty": Example(lambda rng: ([2, 0],), lambda rng: dict(SIZES)),
@@ -247,6 +254,10 @@ def _images(rng: Rng) -> tuple[Any, ...]:
     return (real(rng, 2, 4, 6, 5),)
 
 
+def _volumes(rng: Rng) -> tuple[Any, ...]:
+    return (real(rng, 2, 4, 3, 4, 5),)
+
+
 def _lines(rng: Rng) -> tuple[Any, ...]:
     return (real(rng, 2, 4, 6),)
 
@@ -285,6 +296,15 @@ MODULES: dict[str, Example] = {
         for name in "SELU Hardsigmoid Hardswish Mish ReLU ReLU6 SiLU Sigmoid Softsign Tanh".split()
     },
     "ELU": _module((0.5, False)),
+    "CELU": _module((0.5, False)),
+    "LogSigmoid": _module(()),
+    "Softshrink": _module((0.5,)),
+    "Hardshrink": _module((0.5,)),
+    "Tanhshrink": _module(()),
+    "Threshold": _module((0.5, 2.0, False)),
+    "RReLU": _module((0.1, 0.3, False)),
+    "Softmin": _module((1,)),
+    "Softmax2d": _module((), lambda rng: (real(rng, 2, 3, 2, 2),)),
     "GELU": _module(("tanh",)),
     "GLU": _module((-1,)),
     "Hardtanh": _module((-1.0, 1.0, False)),
@@ -299,18 +319,62 @@ MODULES: dict[str, Example] = {
     "Embedding": _module(
         (5, 3, 1), lambda rng: (whole(rng, 5, 2, 3),), dtype="float32"
     ),
+    "EmbeddingBag": _module(
+        (5, 3), lambda rng: (whole(rng, 5, 6), np.array([0, 2, 2])), mode="max",
+        include_last_offset=False, padding_idx=1, dtype="float32",
+    ),
+    "Bilinear": _module((4, 4, 3, True), _pairs, dtype="float32"),
+    "Unflatten": _module((1, (2, -1)), _images),
     "Dropout": _module((0.3, False)),
+    "Dropout1d": _module((0.3, False), _lines),
     "Dropout2d": _module((0.3, False), _images),
+    "Dropout3d": _module((0.3, False), _volumes),
+    "AlphaDropout": _module((0.3, False)),
+    "FeatureAlphaDropout": _module((0.3, False), _images),
+    "LocalResponseNorm": _module((3, 0.1, 0.5, 2.0), _images),
+    "Conv3d": _module((4, 6, (3, 2, 2), 2, 1, 1, 2, True, "zeros"), _volumes, dtype="float32"),
+    "ConvTranspose3d": _module((4, 6, 3, 2, 1, 1, 2, True, 1), _volumes, dtype="float32"),
+    "BatchNorm3d": _module((4, 1e-5, 0.1, True, True), _volumes, bias=True, dtype="float32"),
+    "InstanceNorm1d": _module((4, 1e-5, 0.1, True, True), _lines, bias=True, dtype="float32"),
+    "InstanceNorm3d": _module((4, 1e-5, 0.1, True, True), _volumes, bias=True, dtype="float32"),
     "Conv1d": _module((4, 6, 3, 1, "same", 1, 2, True, "zeros"), _lines, dtype="float32"),
     "Conv2d": _module((4, 6, (3, 2), 2, 1, 1, 2, True, "zeros"), _images, dtype="float32"),
     "ConvTranspose1d": _module((4, 6, 3, 2, 1, 1, 2, True, 1), _lines, dtype="float32"),
     "ConvTranspose2d": _module((4, 6, 3, 2, 1, 1, 2, True, 1), _images, dtype="float32"),
-    "MaxPool1d": _module((2, 2, 0, 1), _lines, ceil_mode=True),
-    "MaxPool2d": _module((2, 2, 0, 1), _images, ceil_mode=False),
+    "MaxPool1d": _module((2, 2, 0, 1, False, True), _lines),
+    "MaxPool2d": _module((2, 2, 0, 1, True, False), _images),
+    "MaxPool3d": _module((2, 2, 0, 1, True, False), _volumes),
+    "AvgPool3d": _module(((2, 3, 2), 2, 1, False, True), _volumes),
+    "AdaptiveAvgPool3d": _module(((2, 3, 1),), _volumes),
+    "AdaptiveMaxPool1d": _module((2, True), _lines),
+    "AdaptiveMaxPool2d": _module(((2, 3), False), _images),
+    "AdaptiveMaxPool3d": _module((2, True), _volumes),
+    "MaxUnpool1d": _module((2, 2, 0), lambda rng: (real(rng, 2, 4, 3), whole(rng, 6, 2, 4, 3))),
+    "MaxUnpool2d": _module((2, 2, 0), lambda rng: (real(rng, 2, 3, 3), whole(rng, 36, 2, 3, 3))),
+    "MaxUnpool3d": _module((2, 1, 0), lambda rng: (real(rng, 1, 2, 2, 2), whole(rng, 27, 1, 2, 2, 2))),
+    "LPPool1d": _module((2.0, 2, 1, True), _lines),
+    "LPPool2d": _module((2, (2, 3), 1, False), _images),
+    "LPPool3d": _module((3, 2, None, True), _volumes),
+    "Unfold": _module(((2, 3), 1, 1, 2), _images),
+    "Fold": _module(((3, 4), 2, 1, 0, 1), lambda rng: (real(rng, 2, 8, 6),)),
     "AvgPool1d": _module((2, 2, 0, True, True), _lines),
     "AvgPool2d": _module(((2, 3), 2, 1, False, True), _images),
     "AdaptiveAvgPool1d": _module((2,), _lines),
     "AdaptiveAvgPool2d": _module(((2, 3),), _images),
+    **{
+        f"{kind}Pad{axes}d": _module((1, *extra), _images)
+        for kind, extra in (
+            ("Constant", (2.0,)), ("Zero", ()), ("Reflection", ()), ("Replication", ()),
+            ("Circular", ()),
+        )
+        for axes in (1, 2, 3)
+    },
+    "Upsample": _module((None, 1.5, "bilinear", True, False), _images),
+    "UpsamplingNearest2d": _module((5, None), _images),
+    "UpsamplingBilinear2d": _module((None, 1.5), _images),
+    "PixelShuffle": _module((2,), _images),
+    "PixelUnshuffle": _module((1,), _images),
+    "ChannelShuffle": _module((2,), _images),
     "BatchNorm1d": _module((4, 1e-5, 0.1, True, True), _rows, bias=True, dtype="float32"),
     "BatchNorm2d": _module((4, 1e-5, 0.1, True, True), _images, bias=True, dtype="float32"),
     "InstanceNorm2d": _module((4, 1e-5, 0.1, True, True), _images, bias=True, dtype="float32"),
@@ -374,6 +438,13 @@ OPTIMIZERS: dict[str, tuple[Any, ...]] = {
     "Adadelta": (1.0, 0.9, 1e-6, 0.01),
     "Lion": (0.1, (0.9, 0.99), 0.01),
     "LAMB": (0.1, (0.9, 0.99), 1e-6, 0.01),
+    "NAdam": (0.1, (0.9, 0.99), 1e-8, 0.01, 4e-3, True),
+    "RAdam": (0.1, (0.9, 0.99), 1e-8, 0.01, True),
+    "Adamax": (0.1, (0.9, 0.99), 1e-8, 0.01),
+    "ASGD": (0.1, 1e-4, 0.75, 2.0, 0.01),
+    "Rprop": (0.1, (0.5, 1.2), (1e-6, 50.0)),
+    "Adafactor": (0.1, -0.8, (None, 1e-3), 1.0, 0.01),
+    "LBFGS": (0.1, 4, 5, 1e-7, 1e-9, 10, "strong_wolfe"),
     "Muon": (0.1, 0.1, 0.95, True, (3.4, -4.7, 2.0), 1e-7, 5, None),
 }
 SCHEDULES: dict[str, tuple[Any, ...]] = {
@@ -388,6 +459,14 @@ SCHEDULES: dict[str, tuple[Any, ...]] = {
     ),
     "ReduceLROnPlateau": ("min", 0.1, 2, 1e-4, "rel", 0, [0.0, 0.1], 1e-8),
     "LambdaLR": (lambda count: 0.5**count, -1, False),
+    "MultiplicativeLR": (lambda count: 0.5, -1, False),
+    "LinearLR": (0.5, 1.0, 4, -1, False),
+    "ConstantLR": (0.5, 4, -1, False),
+    "PolynomialLR": (4, 2.0, -1, False),
+    "CosineAnnealingWarmRestarts": (2, 2, 0.01, -1, False),
+    "CyclicLR": (
+        [0.1, 0.2], 0.5, 3, None, "triangular", 0.9, None, "cycle", True, 0.8, 0.9, -1, False
+    ),
 }  # fmt: skip
 DATA: dict[str, Example] = {
     "ArrayDataset": Example(lambda rng: (real(rng, 4, 2), whole(rng, 3, 4))),

@@ -185,9 +185,17 @@ def _optimizer(name: str, options: tuple[Any, ...]) -> Target:
 
         def run(*args: Any) -> None:
             made = getattr(ex.optim, name)(*args)
-            made.step()
+
+            def closure() -> Any:
+                made.zero_grad()
+                loss = sum((x * x).sum() for group in made.param_groups for x in group["params"])
+                ex.backward(loss)
+                return loss
+
+            given = (closure,) if name == "LBFGS" else ()
+            made.step(*given)
             made.load_state_dict(made.state_dict())
-            made.step()
+            made.step(*given)
             repr(made)
 
         return Call(run, args, {}, True)

@@ -88,7 +88,7 @@ def modules(x: ex.Tensor) -> None:
     nn.Linear(2, "3")  # error: [arg-type]
     nn.Linear(2, 3, False, None, 1)  # error: [call-arg]
     nn.AvgPool2d(2, divisor_override="4")  # error: [arg-type]
-    nn.Softmin(1)  # error: [attr-defined]
+    nn.Softmean(1)  # error: [attr-defined]
     nn.Linear(2, 3)(x, x)  # error: [call-arg]
     nn.Conv2d(1, 1, 3, padding="nonsense")  # error: [arg-type]
     nn.LSTM(2, 3)(x).shape  # error: [attr-defined]

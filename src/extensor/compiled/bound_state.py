@@ -149,8 +149,11 @@ def fill_state(optimizer: Any, missing: list[tuple[Any, list[int]]]) -> list[tup
             for index in indices if arrays else ():
                 if arrays[index] is None:
                     like = history.group["params"][index]
+                    shape = optimizer._state_shape(name, like.shape)
+                    if shape is None:
+                        continue
                     value = optimizer._initial(name, history.group)
-                    arrays[index] = storage.full(like.shape, value, state_dtype(like))
+                    arrays[index] = storage.full(shape, value, state_dtype(like))
                     filled.append((arrays, index))
     return filled
 

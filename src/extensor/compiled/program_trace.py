@@ -357,7 +357,11 @@ def check_leaf(tensor: Tensor) -> None:
 
 
 def _lacks_state(move: Any) -> bool:
-    return any(arrays and any(arrays[i] is None for i in move.indices) for arrays in move.used)
+    return any(
+        arrays[index] is None and new is not None
+        for arrays, state in zip(move.used, move.lists[2:], strict=True)
+        for index, new in zip(move.indices, state, strict=bool(arrays))
+    )
 
 
 def _is_placeholder(x: Any) -> bool:

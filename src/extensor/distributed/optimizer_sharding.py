@@ -17,7 +17,19 @@ from extensor.core.tensor import Tensor, forget_gradients
 from extensor.distributed.exchange import BLOCK, Exchange
 from extensor.distributed.gradients import Gradients
 from extensor.errors import value_error
-from extensor.optim import SGD, Adadelta, Adagrad, Adam, AdamW, Lion, Optimizer, RMSprop
+from extensor.optim import (
+    SGD,
+    Adadelta,
+    Adagrad,
+    Adam,
+    Adamax,
+    AdamW,
+    Lion,
+    Optimizer,
+    RAdam,
+    RMSprop,
+    Rprop,
+)
 from extensor.optim.clipping import clip_values, multiply_gradients, norm_of
 from extensor.optim.states import GroupHistory
 from extensor.optim.update import state_like
@@ -110,7 +122,7 @@ def norm_of_blocks(squares: Any) -> float:
     return sqrt(squares[0]) if len(squares) else 0.0
 
 
-ELEMENTWISE = (SGD, Adam, AdamW, RMSprop, Adagrad, Adadelta, Lion)
+ELEMENTWISE = (SGD, Adam, AdamW, RMSprop, Adagrad, Adadelta, Lion, RAdam, Adamax, Rprop)
 
 
 class _Piece(NamedTuple):

@@ -74,6 +74,11 @@ def _is_sequence_of(fits: Callable[[Any], bool], count: int | None = None) -> Ca
     return check
 
 
+def _is_bound_and_number(value: Any) -> bool:
+    is_pair = is_nested(value) and len(value) == 2
+    return is_pair and (value[0] is None or is_number(value[0])) and is_number(value[1])
+
+
 def _is_array(value: Any) -> bool:
     """True for what becomes a tensor: not None, nor a list of tensors, which must be joined first."""
     if is_nested(value):
@@ -120,8 +125,10 @@ _ATOMS: dict[str, Kind] = {
     "list[float]": ("a list of numbers", _is_sequence_of(is_number)),
     "Sequence[float]": ("a sequence of numbers", _is_sequence_of(is_number)),
     "tuple[float, float]": ("two numbers", _is_sequence_of(is_number, 2)),
+    "tuple[float | None, float]": ("a number or None, and a number", _is_bound_and_number),
     "tuple[float, float, float]": ("three numbers", _is_sequence_of(is_number, 3)),
     "Callable": _CALLABLE,
+    "Sequence[Schedule]": ("a sequence of schedules", _is_sequence_of(_is_of_class("Schedule"))),
     "Sequence[Callable[[int], float]]": ("a sequence of functions", _is_sequence_of(callable)),
     "Mapping[str, Any]": ("a dict", lambda value: isinstance(value, Mapping)),
     "Mapping[str, TensorLike]": ("a dict", lambda value: isinstance(value, Mapping)),
@@ -144,7 +151,10 @@ _ALIASES = {
     "Bound": "float | None",
     "PadWidth": "int | Sequence[int] | Sequence[Sequence[int]]",
     **dict.fromkeys(("Reduction", "DivergenceReduction", "Nonlinearity"), "str"),
-    **dict.fromkeys(("Mode", "PaddingMode", "Scores", "Average"), "str"),
+    **dict.fromkeys(
+        ("Mode", "PaddingMode", "Interpolation", "Sampling", "Outside", "Bag", "Scores", "Average"),
+        "str",
+    ),
     **dict.fromkeys(("AnyTask", "ClassTask", "LabelTask", "TokenTask"), "str"),
     **dict.fromkeys(("Fn", "Hook", "Transform"), "Callable"),
 }

@@ -32,14 +32,20 @@ LOOKED_UP = {
 # The functions of torch.nn.functional that have more keywords than ours of the same name.
 FUNCTIONS: dict[str, Accepted] = {
     **dict.fromkeys("relu relu6 leaky_relu elu selu silu mish dropout dropout2d".split(), _INPLACE),
-    **dict.fromkeys("hard_tanh hard_sigmoid hard_swish".split(), _INPLACE),
+    **dict.fromkeys("dropout1d dropout3d alpha_dropout feature_alpha_dropout".split(), _INPLACE),
+    **dict.fromkeys("hard_tanh hard_sigmoid hard_swish celu rrelu threshold".split(), _INPLACE),
     **dict.fromkeys("cross_entropy nll_loss kl_div smooth_l1_loss".split(), REDUCED),
     **dict.fromkeys("binary_cross_entropy binary_cross_entropy_with_logits".split(), REDUCED),
     "cosine_embedding_loss": REDUCED,
     **dict.fromkeys("mse_loss l1_loss".split(), _DISTANCE),
     "huber_loss": {"weight": NOTHING},
-    **dict.fromkeys("softmax log_softmax".split(), _SOFT),
-    "embedding": LOOKED_UP,
+    **dict.fromkeys("softmax log_softmax softmin".split(), _SOFT),
+    **dict.fromkeys(("embedding", "embedding_bag"), LOOKED_UP),
+    **{
+        f"{kind}pool{axes}d_with_indices": {"return_indices": (False, True)}
+        for kind in ("max_", "adaptive_max_")
+        for axes in (1, 2, 3)
+    },
 }
 
 

@@ -6,20 +6,58 @@ from extensor.errors.torch_names import MODULES, missing
 from extensor.nn import init
 from extensor.nn.activation import GLU, LeakyReLU, LogSoftmax, PReLU, ReLU, Sigmoid, Softmax, Tanh
 from extensor.nn.activation_hard import Hardsigmoid, Hardswish, Hardtanh, ReLU6
-from extensor.nn.activation_smooth import ELU, GELU, SELU, Mish, SiLU, Softplus, Softsign
+from extensor.nn.activation_shrink import Hardshrink, RReLU, Softshrink, Tanhshrink, Threshold
+from extensor.nn.activation_smooth import (
+    CELU,
+    ELU,
+    GELU,
+    SELU,
+    LogSigmoid,
+    Mish,
+    SiLU,
+    Softplus,
+    Softsign,
+)
+from extensor.nn.activation_softmax import Softmax2d, Softmin
 from extensor.nn.attention import MultiHeadAttention, MultiheadAttention
+from extensor.nn.bilinear import Bilinear
 from extensor.nn.containers import ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
 from extensor.nn.convolution import Conv1d, Conv2d, ConvTranspose1d, ConvTranspose2d
+from extensor.nn.convolution_volume import Conv3d, ConvTranspose3d
 from extensor.nn.dropout import Dropout, Dropout2d
+from extensor.nn.dropout_kinds import AlphaDropout, Dropout1d, Dropout3d, FeatureAlphaDropout
 from extensor.nn.embedding import Embedding
-from extensor.nn.linear import Flatten, Identity, Linear
+from extensor.nn.embedding_bag import EmbeddingBag
+from extensor.nn.folding import Fold, Unfold
+from extensor.nn.linear import Flatten, Identity, Linear, Unflatten
 from extensor.nn.loss import HuberLoss, KLDivLoss, L1Loss, MSELoss, SmoothL1Loss
 from extensor.nn.loss_binary import BCELoss, BCEWithLogitsLoss, FocalLoss, HingeLoss
 from extensor.nn.loss_classification import CrossEntropyLoss, NLLLoss
 from extensor.nn.loss_distance import CosineEmbeddingLoss, TripletMarginLoss
 from extensor.nn.module import Module
 from extensor.nn.normalization import GroupNorm, LayerNorm, RMSNorm
-from extensor.nn.normalization_batch import BatchNorm1d, BatchNorm2d, InstanceNorm2d
+from extensor.nn.normalization_batch import BatchNorm1d, BatchNorm2d, BatchNorm3d
+from extensor.nn.normalization_instance import InstanceNorm1d, InstanceNorm2d, InstanceNorm3d
+from extensor.nn.normalization_local import LocalResponseNorm
+from extensor.nn.padding import (
+    ConstantPad1d,
+    ConstantPad2d,
+    ConstantPad3d,
+    ZeroPad1d,
+    ZeroPad2d,
+    ZeroPad3d,
+)
+from extensor.nn.padding_copies import (
+    CircularPad1d,
+    CircularPad2d,
+    CircularPad3d,
+    ReflectionPad1d,
+    ReflectionPad2d,
+    ReflectionPad3d,
+    ReplicationPad1d,
+    ReplicationPad2d,
+    ReplicationPad3d,
+)
 from extensor.nn.parameter import Parameter
 from extensor.nn.pooling import (
     AdaptiveAvgPool1d,
@@ -29,11 +67,24 @@ from extensor.nn.pooling import (
     MaxPool1d,
     MaxPool2d,
 )
+from extensor.nn.pooling_adaptive import AdaptiveMaxPool1d, AdaptiveMaxPool2d, AdaptiveMaxPool3d
+from extensor.nn.pooling_power import LPPool1d, LPPool2d, LPPool3d
+from extensor.nn.pooling_volume import AdaptiveAvgPool3d, AvgPool3d, MaxPool3d
 from extensor.nn.recurrent import GRU, LSTM, RNN
 from extensor.nn.recurrent_cell import GRUCell, LSTMCell, RNNCell
 from extensor.nn.transformer import TransformerEncoderLayer
+from extensor.nn.unpooling import MaxUnpool1d, MaxUnpool2d, MaxUnpool3d
+from extensor.nn.upsampling import (
+    ChannelShuffle,
+    PixelShuffle,
+    PixelUnshuffle,
+    Upsample,
+    UpsamplingBilinear2d,
+    UpsamplingNearest2d,
+)
 
 __all__ = [
+    "CELU",
     "ELU",
     "GELU",
     "GLU",
@@ -43,42 +94,76 @@ __all__ = [
     "SELU",
     "AdaptiveAvgPool1d",
     "AdaptiveAvgPool2d",
+    "AdaptiveAvgPool3d",
+    "AdaptiveMaxPool1d",
+    "AdaptiveMaxPool2d",
+    "AdaptiveMaxPool3d",
+    "AlphaDropout",
     "AvgPool1d",
     "AvgPool2d",
+    "AvgPool3d",
     "BCELoss",
     "BCEWithLogitsLoss",
     "BatchNorm1d",
     "BatchNorm2d",
+    "BatchNorm3d",
+    "Bilinear",
+    "ChannelShuffle",
+    "CircularPad1d",
+    "CircularPad2d",
+    "CircularPad3d",
+    "ConstantPad1d",
+    "ConstantPad2d",
+    "ConstantPad3d",
     "Conv1d",
     "Conv2d",
+    "Conv3d",
     "ConvTranspose1d",
     "ConvTranspose2d",
+    "ConvTranspose3d",
     "CosineEmbeddingLoss",
     "CrossEntropyLoss",
     "Dropout",
+    "Dropout1d",
     "Dropout2d",
+    "Dropout3d",
     "Embedding",
+    "EmbeddingBag",
+    "FeatureAlphaDropout",
     "Flatten",
     "FocalLoss",
+    "Fold",
     "GRUCell",
     "GroupNorm",
+    "Hardshrink",
     "Hardsigmoid",
     "Hardswish",
     "Hardtanh",
     "HingeLoss",
     "HuberLoss",
     "Identity",
+    "InstanceNorm1d",
     "InstanceNorm2d",
+    "InstanceNorm3d",
     "KLDivLoss",
     "L1Loss",
+    "LPPool1d",
+    "LPPool2d",
+    "LPPool3d",
     "LSTMCell",
     "LayerNorm",
     "LeakyReLU",
     "Linear",
+    "LocalResponseNorm",
+    "LogSigmoid",
     "LogSoftmax",
     "MSELoss",
     "MaxPool1d",
     "MaxPool2d",
+    "MaxPool3d",
+    "MaxUnpool1d",
+    "MaxUnpool2d",
+    "MaxUnpool3d",
     "Mish",
     "Module",
     "ModuleDict",
@@ -90,20 +175,42 @@ __all__ = [
     "Parameter",
     "ParameterDict",
     "ParameterList",
+    "PixelShuffle",
+    "PixelUnshuffle",
     "RMSNorm",
     "RNNCell",
+    "RReLU",
     "ReLU",
     "ReLU6",
+    "ReflectionPad1d",
+    "ReflectionPad2d",
+    "ReflectionPad3d",
+    "ReplicationPad1d",
+    "ReplicationPad2d",
+    "ReplicationPad3d",
     "Sequential",
     "SiLU",
     "Sigmoid",
     "SmoothL1Loss",
     "Softmax",
+    "Softmax2d",
+    "Softmin",
     "Softplus",
+    "Softshrink",
     "Softsign",
     "Tanh",
+    "Tanhshrink",
+    "Threshold",
     "TransformerEncoderLayer",
     "TripletMarginLoss",
+    "Unflatten",
+    "Unfold",
+    "Upsample",
+    "UpsamplingBilinear2d",
+    "UpsamplingNearest2d",
+    "ZeroPad1d",
+    "ZeroPad2d",
+    "ZeroPad3d",
     "init",
 ]
 

@@ -329,3 +329,92 @@ class Softsign(Module):
             The result, in the shape of ``x``.
         """
         return ops.softsign(x)
+
+
+class LogSigmoid(Module):
+    """Logarithm of the sigmoid: ``-log(1 + exp(-x))``, without overflow.
+
+    See Also
+    --------
+    ex.log_sigmoid : The function, with its derivative.
+
+    Notes
+    -----
+    Shape: any -> the same.
+
+    Examples
+    --------
+    >>> import extensor as ex
+    >>> ex.nn.LogSigmoid()([-1000.0, 0.0])
+    tensor([-1000.       ,    -0.6931472])
+    """
+
+    def forward(self, x: TensorLike) -> Tensor:
+        """Apply the activation to each element.
+
+        Parameters
+        ----------
+        x : tensor_like
+            The input, of any shape.
+
+        Returns
+        -------
+        Tensor
+            The result, in the shape of ``x``.
+        """
+        return ops.log_sigmoid(x)
+
+
+class CELU(Module):
+    """Continuously differentiable exponential linear unit.
+
+    It is ``x`` where that is positive, else ``alpha * (exp(x / alpha) - 1)``.
+
+    Parameters
+    ----------
+    alpha : float, default 1.0
+        The result for large negative inputs is ``-alpha``.
+    inplace : bool, default False
+        Accepted for compatibility with PyTorch. It has no effect: the input is never changed.
+
+    Raises
+    ------
+    ValueError
+        In a call, if ``alpha`` is 0.
+
+    See Also
+    --------
+    ex.celu : The function, with its derivative.
+
+    Notes
+    -----
+    Shape: any -> the same.
+
+    References
+    ----------
+    Barron, "Continuously differentiable exponential linear units", 2017.
+
+    Examples
+    --------
+    >>> import extensor as ex
+    >>> ex.nn.CELU(0.5)([-1.0, 2.0])
+    tensor([-0.43233237,  2.        ])
+    """
+
+    def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
+        self.alpha = alpha
+
+    def forward(self, x: TensorLike) -> Tensor:
+        """Apply the activation to each element.
+
+        Parameters
+        ----------
+        x : tensor_like
+            The input, of any shape.
+
+        Returns
+        -------
+        Tensor
+            The result, in the shape of ``x``.
+        """
+        return ops.celu(x, self.alpha)

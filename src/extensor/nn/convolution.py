@@ -25,7 +25,7 @@ PADDING_MODES = ("zeros", "reflect", "replicate", "circular")
 
 
 @also_takes(**DEVICE)
-class _Convolution(Module):
+class Convolution(Module):
     """The weight, (out_channels, in_channels / groups, *kernel_size), the bias and the options."""
 
     _axes: int
@@ -75,7 +75,7 @@ class _Convolution(Module):
                 )
         return self.out_channels, self.in_channels // self.groups
 
-    def _arguments(self, x: Any) -> tuple[Any, ...]:
+    def arguments(self, x: Any) -> tuple[Any, ...]:
         """The arguments of the op: zeros are its own to add, other values are padded here."""
         x, padding = in_dtype_of(self, self.weight, x), self.padding
         if self.padding_mode != "zeros" and padding != "valid":
@@ -95,7 +95,7 @@ def _each(value: Any, axes: int) -> Shape:
     return tuple(value) if isinstance(value, list | tuple) else (index(value),) * axes
 
 
-class Conv1d(_Convolution):
+class Conv1d(Convolution):
     """Convolution of sequences, as a layer.
 
     Each output channel is the sum over the input channels of cross-correlations with a window of
@@ -186,10 +186,10 @@ class Conv1d(_Convolution):
         Tensor, (batch, out_channels, out_length)
             The result, without the batch axis if ``x`` has none.
         """
-        return conv1d(*self._arguments(x))
+        return conv1d(*self.arguments(x))
 
 
-class Conv2d(_Convolution):
+class Conv2d(Convolution):
     """Convolution of pictures, as a layer.
 
     Each output channel is the sum over the input channels of cross-correlations with a window of
@@ -284,11 +284,11 @@ class Conv2d(_Convolution):
         Tensor, (batch, out_channels, out_height, out_width)
             The result, without the batch axis if ``x`` has none.
         """
-        return conv2d(*self._arguments(x))
+        return conv2d(*self.arguments(x))
 
 
 @also_takes(**DEVICE, padding_mode=("zeros",))
-class _TransposedConvolution(_Convolution):
+class TransposedConvolution(Convolution):
     """The weight, (in_channels, out_channels / groups, *kernel_size), the bias and the options."""
 
     def __init__(
@@ -313,17 +313,34 @@ class _TransposedConvolution(_Convolution):
         super()._channels()
         return self.in_channels, self.out_channels // self.groups
 
-    def _arguments(self, x: Any, output_size: Any = None) -> tuple[Any, ...]:
+    def arguments(self, x: Any, output_size: Any = None) -> tuple[Any, ...]:
         """The arguments of the op."""
+        x, added = in_dtype_of(self, self.weight, x), self.output_padding
         if output_size is not None:
-            requirement = "output_size must be None (output_padding of the constructor sets it)"
-            raise value_error(type(self).__name__, requirement, output_size=output_size)
-        x = in_dtype_of(self, self.weight, x)
-        options = (self.stride, self.padding, self.output_padding, self.groups, self.dilation)
+            x = asarray(x)
+            added = self._output_padding(x.shape, output_size)
+        options = (self.stride, self.padding, added, self.groups, self.dilation)
         return x, self.weight, self.bias, *options
 
+    def _output_padding(self, shape: Shape, output_size: Any) -> Shape:
+        """The padding that gives the output the sizes ``output_size``, those of its last axes."""
+        axes = self._axes
+        sizes = tuple(output_size) if isinstance(output_size, list | tuple) else (output_size,)
+        sizes = sizes[-axes:] if len(sizes) == len(shape) else sizes
+        options = (self.kernel_size, self.stride, self.padding, self.dilation)
+        each = zip(shape[-axes:], *(_each(option, axes) for option in options), strict=True)
+        least = tuple((n - 1) * s - 2 * p + d * (k - 1) + 1 for n, k, s, p, d in each)
+        strides = _each(self.stride, axes)
+        if len(sizes) != axes or not all(
+            low <= n < low + s for n, low, s in zip(sizes, least, strides, strict=True)
+        ):
+            most = tuple(low + s - 1 for low, s in zip(least, strides, strict=True))
+            requirement = f"output_size must be from {least} to {most}"
+            raise value_error(type(self).__name__, requirement, output_size=output_size)
+        return tuple(n - low for n, low in zip(sizes, least, strict=True))
 
-class ConvTranspose1d(_TransposedConvolution):
+
+class ConvTranspose1d(TransposedConvolution):
     """Transposed convolution of sequences, as a layer that enlarges them.
 
     Every input element adds its multiple of the windows to the output, ``stride`` elements apart.
@@ -369,7 +386,7 @@ class ConvTranspose1d(_TransposedConvolution):
     ------
     ValueError
         If ``groups`` does not divide the channels. In a call, if the input does not have
-        ``in_channels`` channels, or if ``output_size`` is given.
+        ``in_channels`` channels, or if ``output_size`` cannot be reached.
     TypeError
         In a call, if the input has another floating dtype than the parameters. Integers are
         converted.
@@ -395,26 +412,25 @@ class ConvTranspose1d(_TransposedConvolution):
 
     _axes = 1
 
-    def forward(self, x: TensorLike, output_size: None = None) -> Tensor:
+    def forward(self, x: TensorLike, output_size: Ints | None = None) -> Tensor:
         """Compute the transposed convolution of ``x``.
 
         Parameters
         ----------
         x : tensor_like, (batch, in_channels, length)
             The input. The batch axis may be missing.
-        output_size : None, optional
-            PyTorch's argument. Only None is accepted; set ``output_padding`` in the constructor
-            instead.
+        output_size : int or sequence of ints, optional
+            Size of the output, also as a whole shape. It replaces ``output_padding``.
 
         Returns
         -------
         Tensor, (batch, out_channels, out_length)
             The result, without the batch axis if ``x`` has none.
         """
-        return conv_transpose1d(*self._arguments(x, output_size))
+        return conv_transpose1d(*self.arguments(x, output_size))
 
 
-class ConvTranspose2d(_TransposedConvolution):
+class ConvTranspose2d(TransposedConvolution):
     """Transposed convolution of pictures, as a layer that enlarges them.
 
     Every input element adds its multiple of the windows to the output, ``stride`` elements apart.
@@ -461,7 +477,7 @@ class ConvTranspose2d(_TransposedConvolution):
     ------
     ValueError
         If ``groups`` does not divide the channels. In a call, if the input does not have
-        ``in_channels`` channels, or if ``output_size`` is given.
+        ``in_channels`` channels, or if ``output_size`` cannot be reached.
     TypeError
         In a call, if the input has another floating dtype than the parameters. Integers are
         converted.
@@ -489,20 +505,19 @@ class ConvTranspose2d(_TransposedConvolution):
 
     _axes = 2
 
-    def forward(self, x: TensorLike, output_size: None = None) -> Tensor:
+    def forward(self, x: TensorLike, output_size: Ints | None = None) -> Tensor:
         """Compute the transposed convolution of ``x``.
 
         Parameters
         ----------
         x : tensor_like, (batch, in_channels, height, width)
             The input. The batch axis may be missing.
-        output_size : None, optional
-            PyTorch's argument. Only None is accepted; set ``output_padding`` in the constructor
-            instead.
+        output_size : int or sequence of ints, optional
+            Size of the output, also as a whole shape. It replaces ``output_padding``.
 
         Returns
         -------
         Tensor, (batch, out_channels, out_height, out_width)
             The result, without the batch axis if ``x`` has none.
         """
-        return conv_transpose2d(*self._arguments(x, output_size))
+        return conv_transpose2d(*self.arguments(x, output_size))

@@ -10,7 +10,7 @@ from extensor.ops import dropout, dropout2d
 from extensor.typing import TensorLike
 
 
-class _Dropout(Module):
+class DropoutModule(Module):
     """``inplace`` is taken so that PyTorch's code runs; the input stays as it is."""
 
     def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
@@ -19,7 +19,7 @@ class _Dropout(Module):
         self.p = p
 
 
-class Dropout(_Dropout):
+class Dropout(DropoutModule):
     """Dropout: set random elements to 0 during training.
 
     In training each element becomes 0 with probability ``p``, independently, and the others are
@@ -79,7 +79,7 @@ class Dropout(_Dropout):
         return dropout(x, self.p) if self.training and self.p else asarray(x)
 
 
-class Dropout2d(_Dropout):
+class Dropout2d(DropoutModule):
     """Dropout of channels: set whole channels of each sample to 0 during training.
 
     In training each channel becomes 0 with probability ``p``, and the others are divided by

@@ -11,6 +11,7 @@ from extensor.core.tape import is_recorded
 from extensor.core.tensor import Tensor
 from extensor.differentiation.custom_function import Function
 from extensor.errors import type_error, value_error
+from extensor.nn.parameter import Parameter
 
 if TYPE_CHECKING:
     from extensor.nn.module import Module
@@ -166,4 +167,11 @@ def _pass_through(
 ) -> tuple[Any, ...]:
     """``values``, the tensors among them through ``identity``."""
     passed = iter(identity.apply(watch, *values))
-    return tuple(next(passed) if isinstance(x, Tensor) else x for x in values)
+    return tuple(_of_kind(x, next(passed)) if isinstance(x, Tensor) else x for x in values)
+
+
+def _of_kind(given: Tensor, passed: Tensor) -> Tensor:
+    """``passed`` with the methods of ``given``: an identity is not seen. Parameters give plain tensors."""
+    if not isinstance(given, Parameter):
+        passed.__class__ = type(given)
+    return passed

@@ -1,13 +1,16 @@
-"""Linear, and the modules that compute nothing: Identity and Flatten."""
+"""Linear, and the modules that compute nothing: Identity, Flatten and Unflatten."""
 
 from __future__ import annotations
 
-from math import sqrt
+from collections.abc import Sequence
+from math import prod, sqrt
 from typing import Any
 
 from extensor.arrays.dtypes import DType
-from extensor.core.creation import empty
+from extensor.arrays.shapes import axis_index
+from extensor.core.creation import asarray, empty
 from extensor.core.tensor import Tensor
+from extensor.errors import value_error
 from extensor.errors.keywords import DEVICE, also_takes
 from extensor.nn import init
 from extensor.nn.layer_inputs import in_dtype_of
@@ -192,3 +195,63 @@ class Flatten(Module):
             The same elements, with fewer axes.
         """
         return flatten(x, self.start_dim, self.end_dim)
+
+
+class Unflatten(Module):
+    """Layer that splits an axis into several, the opposite of `Flatten`.
+
+    Parameters
+    ----------
+    dim : int
+        Axis to split. A negative number counts from the last axis.
+    unflattened_size : sequence of ints
+        Sizes of the new axes. One of them may be -1: it follows from the others.
+
+    Raises
+    ------
+    ValueError
+        In a call, if the axis is out of range, or the sizes do not make up its size.
+
+    See Also
+    --------
+    ex.reshape : The function that gives any shape.
+
+    Notes
+    -----
+    Shape: ``(..., a * b, ...)`` -> ``(..., a, b, ...)``.
+
+    Examples
+    --------
+    >>> import extensor as ex
+    >>> ex.nn.Unflatten(1, (3, -1))(ex.ones((2, 12))).shape
+    (2, 3, 4)
+    """
+
+    def __init__(self, dim: int, unflattened_size: Sequence[int]) -> None:
+        self.dim = dim
+        self.unflattened_size = unflattened_size
+
+    def forward(self, x: TensorLike) -> Tensor:
+        """Split the axis of ``x``.
+
+        Parameters
+        ----------
+        x : tensor_like
+            The input.
+
+        Returns
+        -------
+        Tensor
+            The same elements, with more axes.
+        """
+        given = asarray(x)
+        axis = axis_index("Unflatten", self.dim, given.ndim, "dim")
+        sizes = tuple(self.unflattened_size)
+        known = prod(size for size in sizes if size != -1)
+        if -1 in sizes and known:
+            sizes = tuple(given.shape[axis] // known if size == -1 else size for size in sizes)
+        if not sizes or min(sizes) < 0 or prod(sizes) != given.shape[axis]:
+            requirement = f"unflattened_size must make up axis {axis}"
+            got = {"x_shape": given.shape, "unflattened_size": self.unflattened_size}
+            raise value_error("Unflatten", requirement, **got)
+        return given.reshape((*given.shape[:axis], *sizes, *given.shape[axis + 1 :]))

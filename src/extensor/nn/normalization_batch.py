@@ -18,7 +18,7 @@ from extensor.typing import TensorLike
 
 
 @also_takes(**DEVICE)
-class _ByChannel(Module):
+class ByChannel(Module):
     """The base of BatchNorm and InstanceNorm: a weight, a bias and running statistics by channel."""
 
     _axes: tuple[int, ...]
@@ -67,7 +67,9 @@ class _ByChannel(Module):
             note_moved(self)
 
 
-class _BatchNorm(_ByChannel):
+class BatchNorm(ByChannel):
+    """The base of batch normalizations."""
+
     def forward(self, x: TensorLike) -> Tensor:
         """Normalize each channel of ``x``.
 
@@ -105,7 +107,7 @@ class _BatchNorm(_ByChannel):
         return 1 / counted.item() if self.momentum is None else self.momentum
 
 
-class BatchNorm1d(_BatchNorm):
+class BatchNorm1d(BatchNorm):
     """Batch normalization of each channel of (batch, channels) or (batch, channels, length).
 
     In training, each channel is normalized with its mean and variance over the batch and the
@@ -186,7 +188,7 @@ class BatchNorm1d(_BatchNorm):
     _axes = (2, 3)
 
 
-class BatchNorm2d(_BatchNorm):
+class BatchNorm2d(BatchNorm):
     """Batch normalization of each channel of (batch, channels, height, width).
 
     In training, each channel is normalized with its mean and variance over the batch and the
@@ -266,16 +268,17 @@ class BatchNorm2d(_BatchNorm):
     _axes = (4,)
 
 
-@also_takes(**DEVICE)
-class InstanceNorm2d(_ByChannel):
-    """Instance normalization: each channel of each picture is normalized by itself.
+class BatchNorm3d(BatchNorm):
+    """Batch normalization of each channel of (batch, channels, depth, height, width).
 
-    The layer computes::
+    In training, each channel is normalized with its mean and variance over the batch and the
+    elements, and the running statistics move towards them. In evaluation the running statistics are
+    used, so that a sample does not depend on its batch::
 
         y = (x - mean) / sqrt(var + eps) * weight + bias
 
-    Mean and variance are over the pixels of one channel of one picture, by default also in
-    evaluation. See `ex.instance_norm` for the derivative.
+    The variance is that of the batch (divided by n); the running variance takes the unbiased one
+    (divided by n - 1). See `ex.batch_norm` for the derivative.
 
     Parameters
     ----------
@@ -283,14 +286,15 @@ class InstanceNorm2d(_ByChannel):
         Number of channels.
     eps : float, default 1e-05
         Number added to the variance before the root is taken.
-    momentum : float, default 0.1
-        Weight of the means over the present batch in the running statistics:
-        ``running = (1 - momentum) * running + momentum * batch``.
-    affine : bool, default False
+    momentum : float or None, default 0.1
+        Weight of the present batch in the running statistics:
+        ``running = (1 - momentum) * running + momentum * batch``. With None they are the plain
+        averages of all batches so far.
+    affine : bool, default True
         Whether to multiply by a learnable ``weight`` and to add a learnable ``bias``.
-    track_running_stats : bool, default False
-        Whether to keep running statistics. With them the running statistics normalize in
-        evaluation; without them each picture's own do.
+    track_running_stats : bool, default True
+        Whether to keep running statistics. Without them the statistics of the batch are used in
+        evaluation too.
     bias : bool, default True
         Whether to have a ``bias`` if ``affine`` is set.
     dtype : dtype_like, optional
@@ -307,78 +311,35 @@ class InstanceNorm2d(_ByChannel):
     running_var : Tensor, (num_features,)
         Running variances, initially 1: a buffer, too.
     num_batches_tracked : Tensor, ()
-        An int64 buffer of PyTorch's state. It stays 0.
+        Number of training batches so far, an int64 buffer.
 
     Raises
     ------
     ValueError
-        In a call, if the input has another number of axes or of channels.
+        In a call, if the input has another number of axes or of channels, or, in training, only one
+        value for each channel.
     TypeError
         In a call, if the input has another floating dtype than the parameters. Integers are
         converted.
 
     See Also
     --------
-    ex.instance_norm : The function.
+    ex.batch_norm : The function.
 
     Notes
     -----
-    Shape: (batch, num_features, height, width) -> the same. The batch axis may be missing.
+    Shape: (batch, num_features, depth, height, width) -> the same.
 
     References
     ----------
-    Ulyanov et al., "Instance normalization: The missing ingredient for fast stylization", 2016.
+    Ioffe and Szegedy, "Batch normalization: Accelerating deep network training by reducing internal
+    covariate shift", 2015.
 
     Examples
     --------
     >>> import extensor as ex
-    >>> ex.nn.InstanceNorm2d(1, eps=3.0)([[[[1.0, 3.0]]], [[[7.0, 7.0]]]])
-    tensor([[[[-0.5,  0.5]]],
-    <BLANKLINE>
-    <BLANKLINE>
-            [[[ 0. ,  0. ]]]])
+    >>> ex.nn.BatchNorm3d(3)(ex.ones((4, 3, 2, 8, 8))).shape
+    (4, 3, 2, 8, 8)
     """
 
-    _axes = (4,)
-    momentum: float
-
-    def __init__(
-        self,
-        num_features: int,
-        eps: float = 1e-5,
-        momentum: float = 0.1,
-        affine: bool = False,
-        track_running_stats: bool = False,
-        *,
-        bias: bool = True,
-        dtype: DType = None,
-    ) -> None:
-        options = (eps, momentum, affine, track_running_stats)
-        super().__init__(num_features, *options, bias=bias, dtype=dtype)
-
-    def forward(self, x: TensorLike) -> Tensor:
-        """Normalize each channel of each picture.
-
-        Parameters
-        ----------
-        x : tensor_like, (batch, num_features, height, width)
-            The pictures. The batch axis may be missing.
-
-        Returns
-        -------
-        Tensor
-            The normalized values, in the shape of ``x``.
-        """
-        x = asarray(x)
-        if x.ndim == 3 and x.shape[0] == self.num_features:
-            return ops.squeeze(self._normalize(ops.unsqueeze(x, 0)), 0)
-        return self._normalize(self._check_input(x))
-
-    def _normalize(self, x: Tensor) -> Tensor:
-        running = self.running_mean, self.running_var
-        own = self._is_normalized_by_itself()
-        output = ops.instance_norm(
-            x, *running, self.weight, self.bias, own, self.momentum, self.eps
-        )
-        self._note_moved()
-        return output
+    _axes = (5,)

@@ -2,37 +2,41 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from extensor import ops
 from extensor.core.tensor import Tensor
-from extensor.errors.keywords import also_takes
 from extensor.nn.module import Module
 from extensor.ops.pooling_average import Sizes
 from extensor.ops.windows import Ints
 from extensor.typing import TensorLike
 
 
-@also_takes(return_indices=(False,))
-class _MaxPool(Module):
+class MaxPool(Module):
+    """The base of maxima of windows."""
+
     def __init__(
         self,
         kernel_size: Ints,
         stride: Ints | None = None,
         padding: Ints = 0,
         dilation: Ints = 1,
-        *,
+        return_indices: bool = False,
         ceil_mode: bool = False,
     ) -> None:
         self.kernel_size = kernel_size
         self.stride = stride
         self.padding = padding
         self.dilation = dilation
+        self.return_indices = return_indices
         self.ceil_mode = ceil_mode
 
-    def _options(self) -> tuple[Ints, Ints | None, Ints, Ints, bool]:
+    def options(self) -> tuple[Ints, Ints | None, Ints, Ints, bool]:
+        """The arguments of the function."""
         return self.kernel_size, self.stride, self.padding, self.dilation, self.ceil_mode
 
 
-class MaxPool1d(_MaxPool):
+class MaxPool1d(MaxPool):
     """Maximum of each window of sequences.
 
     NaN counts as the largest number. See `ex.max_pool1d` for the derivative.
@@ -47,6 +51,8 @@ class MaxPool1d(_MaxPool):
         Number of elements added on each side; at most half of ``kernel_size``. They never win.
     dilation : int or sequence of ints, default 1
         Distance between neighbouring elements of a window.
+    return_indices : bool, default False
+        Whether to return the places of the maxima too, for `MaxUnpool1d`.
     ceil_mode : bool, default False
         Whether the last window may end behind the padding, instead of being dropped.
 
@@ -77,7 +83,7 @@ class MaxPool1d(_MaxPool):
     (4, 3, 10)
     """
 
-    def forward(self, x: TensorLike) -> Tensor:
+    def forward(self, x: TensorLike) -> Any:
         """Take the maximum of each window.
 
         Parameters
@@ -88,12 +94,15 @@ class MaxPool1d(_MaxPool):
         Returns
         -------
         Tensor, (batch, channels, out_length)
-            The result, without the batch axis if ``x`` has none.
+            The result, without the batch axis if ``x`` has none. With ``return_indices`` a tuple of it
+            and of the index of each maximum into the flattened axes behind the channels.
         """
-        return ops.max_pool1d(x, *self._options())
+        if self.return_indices:
+            return ops.max_pool1d_with_indices(x, *self.options())
+        return ops.max_pool1d(x, *self.options())
 
 
-class MaxPool2d(_MaxPool):
+class MaxPool2d(MaxPool):
     """Maximum of each window of pictures.
 
     NaN counts as the largest number. See `ex.max_pool2d` for the derivative.
@@ -110,6 +119,8 @@ class MaxPool2d(_MaxPool):
         ``kernel_size``. They never win.
     dilation : int or sequence of ints, default 1
         Distance between neighbouring elements of a window: a number, or one for each axis.
+    return_indices : bool, default False
+        Whether to return the places of the maxima too, for `MaxUnpool2d`.
     ceil_mode : bool, default False
         Whether the last window may end behind the padding, instead of being dropped.
 
@@ -140,7 +151,7 @@ class MaxPool2d(_MaxPool):
     (4, 3, 10, 10)
     """
 
-    def forward(self, x: TensorLike) -> Tensor:
+    def forward(self, x: TensorLike) -> Any:
         """Take the maximum of each window.
 
         Parameters
@@ -151,12 +162,17 @@ class MaxPool2d(_MaxPool):
         Returns
         -------
         Tensor, (batch, channels, out_height, out_width)
-            The result, without the batch axis if ``x`` has none.
+            The result, without the batch axis if ``x`` has none. With ``return_indices`` a tuple of it
+            and of the index of each maximum into the flattened axes behind the channels.
         """
-        return ops.max_pool2d(x, *self._options())
+        if self.return_indices:
+            return ops.max_pool2d_with_indices(x, *self.options())
+        return ops.max_pool2d(x, *self.options())
 
 
-class _AvgPool(Module):
+class AvgPool(Module):
+    """The base of means of windows."""
+
     def __init__(
         self,
         kernel_size: Ints,
@@ -171,11 +187,12 @@ class _AvgPool(Module):
         self.ceil_mode = ceil_mode
         self.count_include_pad = count_include_pad
 
-    def _options(self) -> tuple[Ints, Ints | None, Ints, bool, bool]:
+    def options(self) -> tuple[Ints, Ints | None, Ints, bool, bool]:
+        """The arguments of the function."""
         return self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad
 
 
-class AvgPool1d(_AvgPool):
+class AvgPool1d(AvgPool):
     """Mean of each window of sequences.
 
     Parameters
@@ -232,10 +249,10 @@ class AvgPool1d(_AvgPool):
         Tensor, (batch, channels, out_length)
             The result, without the batch axis if ``x`` has none.
         """
-        return ops.avg_pool1d(x, *self._options())
+        return ops.avg_pool1d(x, *self.options())
 
 
-class AvgPool2d(_AvgPool):
+class AvgPool2d(AvgPool):
     """Mean of each window of pictures.
 
     Parameters
@@ -308,15 +325,17 @@ class AvgPool2d(_AvgPool):
         Tensor, (batch, channels, out_height, out_width)
             The result, without the batch axis if ``x`` has none.
         """
-        return ops.avg_pool2d(x, *self._options(), self.divisor_override)
+        return ops.avg_pool2d(x, *self.options(), self.divisor_override)
 
 
-class _AdaptiveAvgPool(Module):
+class AdaptivePool(Module):
+    """The base of pooling to a fixed size."""
+
     def __init__(self, output_size: Sizes) -> None:
         self.output_size = output_size
 
 
-class AdaptiveAvgPool1d(_AdaptiveAvgPool):
+class AdaptiveAvgPool1d(AdaptivePool):
     """Mean of windows whose number is fixed, for sequences of any size.
 
     Window ``i`` of ``m`` along an axis of ``n`` elements goes from ``i * n // m`` to
@@ -365,7 +384,7 @@ class AdaptiveAvgPool1d(_AdaptiveAvgPool):
         return ops.adaptive_avg_pool1d(x, self.output_size)
 
 
-class AdaptiveAvgPool2d(_AdaptiveAvgPool):
+class AdaptiveAvgPool2d(AdaptivePool):
     """Mean of windows whose number is fixed, for pictures of any size.
 
     Window ``i`` of ``m`` along an axis of ``n`` elements goes from ``i * n // m`` to

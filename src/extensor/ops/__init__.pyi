@@ -22,9 +22,27 @@ __all__ = [
     "adaptive_avg_pool1d_backward",
     "adaptive_avg_pool2d",
     "adaptive_avg_pool2d_backward",
+    "adaptive_avg_pool3d",
+    "adaptive_avg_pool3d_backward",
+    "adaptive_max_pool1d",
+    "adaptive_max_pool1d_backward",
+    "adaptive_max_pool1d_with_indices",
+    "adaptive_max_pool1d_with_indices_backward",
+    "adaptive_max_pool2d",
+    "adaptive_max_pool2d_backward",
+    "adaptive_max_pool2d_with_indices",
+    "adaptive_max_pool2d_with_indices_backward",
+    "adaptive_max_pool3d",
+    "adaptive_max_pool3d_backward",
+    "adaptive_max_pool3d_with_indices",
+    "adaptive_max_pool3d_with_indices_backward",
     "add",
     "add_backward",
+    "affine_grid",
+    "affine_grid_backward",
     "all",
+    "alpha_dropout",
+    "alpha_dropout_backward",
     "any",
     "are_shapes_broadcastable",
     "argmax",
@@ -44,8 +62,12 @@ __all__ = [
     "avg_pool1d_backward",
     "avg_pool2d",
     "avg_pool2d_backward",
+    "avg_pool3d",
+    "avg_pool3d_backward",
     "batch_norm",
     "batch_norm_backward",
+    "bilinear",
+    "bilinear_backward",
     "binary_cross_entropy",
     "binary_cross_entropy_backward",
     "binary_cross_entropy_with_logits",
@@ -61,10 +83,14 @@ __all__ = [
     "cast_backward",
     "ceil",
     "ceil_backward",
+    "celu",
+    "celu_backward",
     "chain_divide",
     "chain_divide_backward",
     "chain_rule",
     "chain_rule_backward",
+    "channel_shuffle",
+    "channel_shuffle_backward",
     "clip",
     "clip_backward",
     "clone",
@@ -80,10 +106,16 @@ __all__ = [
     "conv2d_grad_weight_backward",
     "conv2d_grad_x",
     "conv2d_grad_x_backward",
+    "conv3d",
+    "conv3d_backward",
     "conv_transpose1d",
     "conv_transpose1d_backward",
     "conv_transpose2d",
     "conv_transpose2d_backward",
+    "conv_transpose3d",
+    "conv_transpose3d_backward",
+    "copysign",
+    "copysign_backward",
     "cos",
     "cos_backward",
     "cosh",
@@ -97,13 +129,19 @@ __all__ = [
     "cumsum_backward",
     "diag",
     "diag_backward",
+    "digamma",
+    "digamma_backward",
     "divide",
     "divide_backward",
     "dot",
     "dot_backward",
     "dropout",
+    "dropout1d",
+    "dropout1d_backward",
     "dropout2d",
     "dropout2d_backward",
+    "dropout3d",
+    "dropout3d_backward",
     "dropout_backward",
     "einsum",
     "einsum_backward",
@@ -111,15 +149,25 @@ __all__ = [
     "elu_backward",
     "embedding",
     "embedding_backward",
+    "embedding_bag",
+    "embedding_bag_backward",
     "equal",
     "erf",
     "erf_backward",
+    "erfc",
+    "erfc_backward",
+    "erfinv",
+    "erfinv_backward",
     "exp",
+    "exp2",
+    "exp2_backward",
     "exp_backward",
     "expand_dims",
     "expand_dims_backward",
     "expm1",
     "expm1_backward",
+    "feature_alpha_dropout",
+    "feature_alpha_dropout_backward",
     "flatten",
     "flatten_backward",
     "flip",
@@ -128,8 +176,12 @@ __all__ = [
     "floor_backward",
     "floor_divide",
     "floor_divide_backward",
+    "fmod",
+    "fmod_backward",
     "focal_loss",
     "focal_loss_backward",
+    "fold",
+    "fold_backward",
     "gather",
     "gather_backward",
     "gelu",
@@ -140,22 +192,30 @@ __all__ = [
     "glu_backward",
     "greater",
     "greater_equal",
+    "grid_sample",
+    "grid_sample_backward",
     "group_norm",
     "group_norm_backward",
     "gru",
     "gru_backward",
     "gru_cell",
     "gru_cell_backward",
+    "hard_shrink",
+    "hard_shrink_backward",
     "hard_sigmoid",
     "hard_sigmoid_backward",
     "hard_swish",
     "hard_swish_backward",
     "hard_tanh",
     "hard_tanh_backward",
+    "heaviside",
+    "heaviside_backward",
     "hinge_loss",
     "hinge_loss_backward",
     "huber_loss",
     "huber_loss_backward",
+    "hypot",
+    "hypot_backward",
     "identity",
     "identity_backward",
     "index_add",
@@ -166,6 +226,8 @@ __all__ = [
     "index_set_backward",
     "instance_norm",
     "instance_norm_backward",
+    "interpolate",
+    "interpolate_backward",
     "isfinite",
     "isinf",
     "isnan",
@@ -177,12 +239,18 @@ __all__ = [
     "layer_norm_backward",
     "leaky_relu",
     "leaky_relu_backward",
+    "lerp",
+    "lerp_backward",
     "less",
     "less_equal",
+    "lgamma",
+    "lgamma_backward",
     "lift",
     "lift_backward",
     "linear",
     "linear_backward",
+    "local_response_norm",
+    "local_response_norm_backward",
     "log",
     "log10",
     "log10_backward",
@@ -191,14 +259,26 @@ __all__ = [
     "log2",
     "log2_backward",
     "log_backward",
+    "log_sigmoid",
+    "log_sigmoid_backward",
     "log_softmax",
     "log_softmax_backward",
+    "logaddexp",
+    "logaddexp2",
+    "logaddexp2_backward",
+    "logaddexp_backward",
     "logical_and",
     "logical_not",
     "logical_or",
     "logical_xor",
     "logsumexp",
     "logsumexp_backward",
+    "lp_pool1d",
+    "lp_pool1d_backward",
+    "lp_pool2d",
+    "lp_pool2d_backward",
+    "lp_pool3d",
+    "lp_pool3d_backward",
     "lstm",
     "lstm_backward",
     "lstm_cell",
@@ -211,10 +291,24 @@ __all__ = [
     "max_backward",
     "max_pool1d",
     "max_pool1d_backward",
+    "max_pool1d_with_indices",
+    "max_pool1d_with_indices_backward",
     "max_pool2d",
     "max_pool2d_backward",
+    "max_pool2d_with_indices",
+    "max_pool2d_with_indices_backward",
+    "max_pool3d",
+    "max_pool3d_backward",
+    "max_pool3d_with_indices",
+    "max_pool3d_with_indices_backward",
     "max_reduce",
     "max_reduce_backward",
+    "max_unpool1d",
+    "max_unpool1d_backward",
+    "max_unpool2d",
+    "max_unpool2d_backward",
+    "max_unpool3d",
+    "max_unpool3d_backward",
     "maximum",
     "maximum_backward",
     "mean",
@@ -236,6 +330,8 @@ __all__ = [
     "mse_loss_backward",
     "multiply",
     "multiply_backward",
+    "nan_to_num",
+    "nan_to_num_backward",
     "negative",
     "negative_backward",
     "nll_loss",
@@ -253,8 +349,14 @@ __all__ = [
     "pad_backward",
     "permute",
     "permute_backward",
+    "pixel_shuffle",
+    "pixel_shuffle_backward",
+    "pixel_unshuffle",
+    "pixel_unshuffle_backward",
     "place",
     "place_backward",
+    "polygamma",
+    "polygamma_backward",
     "power",
     "power_backward",
     "prelu",
@@ -285,6 +387,8 @@ __all__ = [
     "roll_backward",
     "round",
     "round_backward",
+    "rrelu",
+    "rrelu_backward",
     "rsqrt",
     "rsqrt_backward",
     "scaled_dot_product_attention",
@@ -301,12 +405,18 @@ __all__ = [
     "silu_backward",
     "sin",
     "sin_backward",
+    "sinc",
+    "sinc_backward",
     "sinh",
     "sinh_backward",
     "smooth_l1_loss",
     "smooth_l1_loss_backward",
+    "soft_shrink",
+    "soft_shrink_backward",
     "softmax",
     "softmax_backward",
+    "softmin",
+    "softmin_backward",
     "softplus",
     "softplus_backward",
     "softsign",
@@ -337,8 +447,12 @@ __all__ = [
     "tan_backward",
     "tanh",
     "tanh_backward",
+    "tanh_shrink",
+    "tanh_shrink_backward",
     "tensordot",
     "tensordot_backward",
+    "threshold",
+    "threshold_backward",
     "tile",
     "tile_backward",
     "topk",
@@ -353,12 +467,16 @@ __all__ = [
     "triu_backward",
     "trunc",
     "trunc_backward",
+    "unfold",
+    "unfold_backward",
     "unsqueeze",
     "unsqueeze_backward",
     "var",
     "var_backward",
     "where",
     "where_backward",
+    "xlogy",
+    "xlogy_backward",
 ]
 
 @type_check_only
@@ -374,6 +492,13 @@ class atan2_gradients(NamedTuple):
 @type_check_only
 class batch_norm_gradients(NamedTuple):
     grad_x: Tensor
+    grad_weight: Tensor
+    grad_bias: Tensor
+
+@type_check_only
+class bilinear_gradients(NamedTuple):
+    grad_x1: Tensor
+    grad_x2: Tensor
     grad_weight: Tensor
     grad_bias: Tensor
 
@@ -420,6 +545,12 @@ class conv2d_grad_x_gradients(NamedTuple):
     grad_weight: Tensor
 
 @type_check_only
+class conv3d_gradients(NamedTuple):
+    grad_x: Tensor
+    grad_weight: Tensor
+    grad_bias: Tensor
+
+@type_check_only
 class conv_transpose1d_gradients(NamedTuple):
     grad_x: Tensor
     grad_weight: Tensor
@@ -430,6 +561,17 @@ class conv_transpose2d_gradients(NamedTuple):
     grad_x: Tensor
     grad_weight: Tensor
     grad_bias: Tensor
+
+@type_check_only
+class conv_transpose3d_gradients(NamedTuple):
+    grad_x: Tensor
+    grad_weight: Tensor
+    grad_bias: Tensor
+
+@type_check_only
+class copysign_gradients(NamedTuple):
+    grad_a: Tensor
+    grad_b: Tensor
 
 @type_check_only
 class cosine_embedding_loss_gradients(NamedTuple):
@@ -452,7 +594,17 @@ class dot_gradients(NamedTuple):
     grad_b: Tensor
 
 @type_check_only
+class embedding_bag_gradients(NamedTuple):
+    grad_weight: Tensor
+    grad_per_sample_weights: Tensor
+
+@type_check_only
 class floor_divide_gradients(NamedTuple):
+    grad_a: Tensor
+    grad_b: Tensor
+
+@type_check_only
+class fmod_gradients(NamedTuple):
     grad_a: Tensor
     grad_b: Tensor
 
@@ -460,6 +612,11 @@ class floor_divide_gradients(NamedTuple):
 class focal_loss_gradients(NamedTuple):
     grad_logits: Tensor
     grad_target: Tensor
+
+@type_check_only
+class grid_sample_gradients(NamedTuple):
+    grad_x: Tensor
+    grad_grid: Tensor
 
 @type_check_only
 class group_norm_gradients(NamedTuple):
@@ -486,6 +643,11 @@ class gru_cell_gradients(NamedTuple):
     grad_b_hh: Tensor
 
 @type_check_only
+class heaviside_gradients(NamedTuple):
+    grad_x: Tensor
+    grad_values: Tensor
+
+@type_check_only
 class hinge_loss_gradients(NamedTuple):
     grad_prediction: Tensor
     grad_target: Tensor
@@ -494,6 +656,11 @@ class hinge_loss_gradients(NamedTuple):
 class huber_loss_gradients(NamedTuple):
     grad_prediction: Tensor
     grad_target: Tensor
+
+@type_check_only
+class hypot_gradients(NamedTuple):
+    grad_a: Tensor
+    grad_b: Tensor
 
 @type_check_only
 class index_add_gradients(NamedTuple):
@@ -528,10 +695,26 @@ class layer_norm_gradients(NamedTuple):
     grad_bias: Tensor
 
 @type_check_only
+class lerp_gradients(NamedTuple):
+    grad_start: Tensor
+    grad_end: Tensor
+    grad_weight: Tensor
+
+@type_check_only
 class linear_gradients(NamedTuple):
     grad_x: Tensor
     grad_weight: Tensor
     grad_bias: Tensor
+
+@type_check_only
+class logaddexp_gradients(NamedTuple):
+    grad_a: Tensor
+    grad_b: Tensor
+
+@type_check_only
+class logaddexp2_gradients(NamedTuple):
+    grad_a: Tensor
+    grad_b: Tensor
 
 @type_check_only
 class lstm_gradients(NamedTuple):
@@ -656,6 +839,11 @@ class triplet_loss_gradients(NamedTuple):
 
 @type_check_only
 class where_gradients(NamedTuple):
+    grad_a: Tensor
+    grad_b: Tensor
+
+@type_check_only
+class xlogy_gradients(NamedTuple):
     grad_a: Tensor
     grad_b: Tensor
 
@@ -892,6 +1080,398 @@ def adaptive_avg_pool2d_backward(
         Gradient of ``x``, of its shape and dtype.
     """
 
+def adaptive_avg_pool3d(x: TensorLike, output_size: int | Sequence[int | None] | None) -> Tensor:
+    """The means of ``output_size`` windows that cover volumes, as in `adaptive_avg_pool2d`.
+
+    Parameters
+    ----------
+    x : tensor_like, (batch, channels, depth, height, width)
+        The volumes. The batch axis may be missing.
+    output_size : int or sequence of ints
+        The size of the result: a number, or one for each axis, None for an axis that stays.
+
+    Returns
+    -------
+    Tensor
+        The means, of shape ``(batch, channels, *output_size)``.
+
+    Raises
+    ------
+    ValueError
+        If ``x`` has another number of axes, or a window does not fit into it.
+
+    See Also
+    --------
+    adaptive_avg_pool3d_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``grad_output`` divided by the size of its window, to each element.
+    """
+
+def adaptive_avg_pool3d_backward(
+    grad_output: TensorLike,
+    input_shape: Sequence[int],
+    output_size: int | Sequence[int | None] | None,
+) -> Tensor:
+    """``grad_output`` divided by the size of its window, to each element of the window.
+
+    The backward pass of `adaptive_avg_pool3d`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `adaptive_avg_pool3d`, of its shape. Its dtype must be floating.
+    input_shape : sequence of ints
+        Shape of ``x``.
+    output_size : int or sequence of ints
+        The size of the result: a number, or one for each axis, None for an axis that stays.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
+def adaptive_max_pool1d(x: TensorLike, output_size: int | Sequence[int | None] | None) -> Tensor:
+    """The largest elements of ``output_size`` windows that cover sequences.
+
+    The windows are those of `adaptive_avg_pool2d`. NaN counts as largest.
+
+    Parameters
+    ----------
+    x : tensor_like, (batch, channels, length)
+        The sequences. The batch axis may be missing.
+    output_size : int or sequence of ints
+        The size of the result: a number, or one for each axis, None for an axis that stays.
+
+    Returns
+    -------
+    Tensor
+        The maxima, of shape ``(batch, channels, *output_size)``.
+
+    Raises
+    ------
+    ValueError
+        If ``x`` has another number of axes, or a window does not fit into it.
+
+    See Also
+    --------
+    adaptive_max_pool1d_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative:
+    ``grad_output`` to the largest element of its window, the first of several.
+    """
+
+def adaptive_max_pool1d_backward(
+    grad_output: TensorLike, x: TensorLike, output_size: int | Sequence[int | None] | None
+) -> Tensor:
+    """``grad_output`` to the first of the largest elements of each window.
+
+    The backward pass of `adaptive_max_pool1d`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `adaptive_max_pool1d`, of its shape. Its dtype must be floating.
+    x : tensor_like, (batch, channels, length)
+        The sequences. The batch axis may be missing.
+    output_size : int or sequence of ints
+        The size of the result: a number, or one for each axis, None for an axis that stays.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
+def adaptive_max_pool1d_with_indices(
+    x: TensorLike, output_size: int | Sequence[int | None] | None
+) -> tuple[Tensor, Tensor]:
+    """The largest elements of ``output_size`` windows, as in `adaptive_max_pool1d`, and their places.
+
+    Parameters
+    ----------
+    x : tensor_like, (batch, channels, length)
+        The sequences. The batch axis may be missing.
+    output_size : int or sequence of ints
+        The size of the result: a number, or one for each axis, None for an axis that stays.
+
+    Returns
+    -------
+    tuple of Tensor
+        The maxima, and the index of each into the flattened axes behind the channels, int64. Of
+        equal elements it is that of the first.
+
+    Raises
+    ------
+    ValueError
+        If ``x`` has another number of axes, or a window does not fit into it.
+
+    See Also
+    --------
+    adaptive_max_pool1d_with_indices_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``grad_output`` (of the maxima) to the elements at ``indices``.
+    """
+
+def adaptive_max_pool1d_with_indices_backward(
+    grad_output: TensorLike,
+    input_shape: Sequence[int],
+    indices: TensorLike,
+    output_size: int | Sequence[int | None] | None,
+) -> Tensor:
+    """Zeros of ``input_shape`` with ``grad_output`` added at ``indices``.
+
+    The backward pass of `adaptive_max_pool1d_with_indices`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the first result of `adaptive_max_pool1d_with_indices`, of its shape. Its dtype must be floating.
+    input_shape : sequence of ints
+        Shape of ``x``.
+    indices : tensor_like
+        The second result of `adaptive_max_pool1d_with_indices`.
+    output_size : int or sequence of ints
+        The size of the result: a number, or one for each axis, None for an axis that stays.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
+def adaptive_max_pool2d(x: TensorLike, output_size: int | Sequence[int | None] | None) -> Tensor:
+    """The largest elements of ``output_size`` windows that cover pictures.
+
+    The windows are those of `adaptive_avg_pool2d`. NaN counts as largest.
+
+    Parameters
+    ----------
+    x : tensor_like, (batch, channels, height, width)
+        The pictures. The batch axis may be missing.
+    output_size : int or sequence of ints
+        The size of the result: a number, or one for each axis, None for an axis that stays.
+
+    Returns
+    -------
+    Tensor
+        The maxima, of shape ``(batch, channels, *output_size)``.
+
+    Raises
+    ------
+    ValueError
+        If ``x`` has another number of axes, or a window does not fit into it.
+
+    See Also
+    --------
+    adaptive_max_pool2d_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative:
+    ``grad_output`` to the largest element of its window, the first of several.
+    """
+
+def adaptive_max_pool2d_backward(
+    grad_output: TensorLike, x: TensorLike, output_size: int | Sequence[int | None] | None
+) -> Tensor:
+    """``grad_output`` to the first of the largest elements of each window.
+
+    The backward pass of `adaptive_max_pool2d`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `adaptive_max_pool2d`, of its shape. Its dtype must be floating.
+    x : tensor_like, (batch, channels, height, width)
+        The pictures. The batch axis may be missing.
+    output_size : int or sequence of ints
+        The size of the result: a number, or one for each axis, None for an axis that stays.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
+def adaptive_max_pool2d_with_indices(
+    x: TensorLike, output_size: int | Sequence[int | None] | None
+) -> tuple[Tensor, Tensor]:
+    """The largest elements of ``output_size`` windows, as in `adaptive_max_pool2d`, and their places.
+
+    Parameters
+    ----------
+    x : tensor_like, (batch, channels, height, width)
+        The pictures. The batch axis may be missing.
+    output_size : int or sequence of ints
+        The size of the result: a number, or one for each axis, None for an axis that stays.
+
+    Returns
+    -------
+    tuple of Tensor
+        The maxima, and the index of each into the flattened axes behind the channels, int64. Of
+        equal elements it is that of the first.
+
+    Raises
+    ------
+    ValueError
+        If ``x`` has another number of axes, or a window does not fit into it.
+
+    See Also
+    --------
+    adaptive_max_pool2d_with_indices_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``grad_output`` (of the maxima) to the elements at ``indices``.
+    """
+
+def adaptive_max_pool2d_with_indices_backward(
+    grad_output: TensorLike,
+    input_shape: Sequence[int],
+    indices: TensorLike,
+    output_size: int | Sequence[int | None] | None,
+) -> Tensor:
+    """Zeros of ``input_shape`` with ``grad_output`` added at ``indices``.
+
+    The backward pass of `adaptive_max_pool2d_with_indices`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the first result of `adaptive_max_pool2d_with_indices`, of its shape. Its dtype must be floating.
+    input_shape : sequence of ints
+        Shape of ``x``.
+    indices : tensor_like
+        The second result of `adaptive_max_pool2d_with_indices`.
+    output_size : int or sequence of ints
+        The size of the result: a number, or one for each axis, None for an axis that stays.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
+def adaptive_max_pool3d(x: TensorLike, output_size: int | Sequence[int | None] | None) -> Tensor:
+    """The largest elements of ``output_size`` windows that cover volumes.
+
+    The windows are those of `adaptive_avg_pool2d`. NaN counts as largest.
+
+    Parameters
+    ----------
+    x : tensor_like, (batch, channels, depth, height, width)
+        The volumes. The batch axis may be missing.
+    output_size : int or sequence of ints
+        The size of the result: a number, or one for each axis, None for an axis that stays.
+
+    Returns
+    -------
+    Tensor
+        The maxima, of shape ``(batch, channels, *output_size)``.
+
+    Raises
+    ------
+    ValueError
+        If ``x`` has another number of axes, or a window does not fit into it.
+
+    See Also
+    --------
+    adaptive_max_pool3d_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative:
+    ``grad_output`` to the largest element of its window, the first of several.
+    """
+
+def adaptive_max_pool3d_backward(
+    grad_output: TensorLike, x: TensorLike, output_size: int | Sequence[int | None] | None
+) -> Tensor:
+    """``grad_output`` to the first of the largest elements of each window.
+
+    The backward pass of `adaptive_max_pool3d`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `adaptive_max_pool3d`, of its shape. Its dtype must be floating.
+    x : tensor_like, (batch, channels, depth, height, width)
+        The volumes. The batch axis may be missing.
+    output_size : int or sequence of ints
+        The size of the result: a number, or one for each axis, None for an axis that stays.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
+def adaptive_max_pool3d_with_indices(
+    x: TensorLike, output_size: int | Sequence[int | None] | None
+) -> tuple[Tensor, Tensor]:
+    """The largest elements of ``output_size`` windows, as in `adaptive_max_pool3d`, and their places.
+
+    Parameters
+    ----------
+    x : tensor_like, (batch, channels, depth, height, width)
+        The volumes. The batch axis may be missing.
+    output_size : int or sequence of ints
+        The size of the result: a number, or one for each axis, None for an axis that stays.
+
+    Returns
+    -------
+    tuple of Tensor
+        The maxima, and the index of each into the flattened axes behind the channels, int64. Of
+        equal elements it is that of the first.
+
+    Raises
+    ------
+    ValueError
+        If ``x`` has another number of axes, or a window does not fit into it.
+
+    See Also
+    --------
+    adaptive_max_pool3d_with_indices_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``grad_output`` (of the maxima) to the elements at ``indices``.
+    """
+
+def adaptive_max_pool3d_with_indices_backward(
+    grad_output: TensorLike,
+    input_shape: Sequence[int],
+    indices: TensorLike,
+    output_size: int | Sequence[int | None] | None,
+) -> Tensor:
+    """Zeros of ``input_shape`` with ``grad_output`` added at ``indices``.
+
+    The backward pass of `adaptive_max_pool3d_with_indices`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the first result of `adaptive_max_pool3d_with_indices`, of its shape. Its dtype must be floating.
+    input_shape : sequence of ints
+        Shape of ``x``.
+    indices : tensor_like
+        The second result of `adaptive_max_pool3d_with_indices`.
+    output_size : int or sequence of ints
+        The size of the result: a number, or one for each axis, None for an axis that stays.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
 def add(a: TensorLike, b: TensorLike) -> Tensor:
     """The sum ``a + b``.
 
@@ -946,6 +1526,70 @@ def add_backward(
         - ``grad_b``, of the shape and dtype of ``b``.
     """
 
+def affine_grid(
+    theta: TensorLike, size: Sequence[int], align_corners: bool | None = None
+) -> Tensor:
+    """The places at which affine maps read pictures, for `grid_sample`.
+
+    Parameters
+    ----------
+    theta : tensor_like, (batch, 2, 3)
+        The matrices, or (batch, 3, 4) for volumes.
+    size : sequence of ints
+        The shape of the result of `grid_sample`.
+    align_corners : bool, optional
+        Whether -1 and 1 are the centres of the outermost elements instead of their edges, by default
+        False.
+
+    Returns
+    -------
+    Tensor
+        The places, (batch, height, width, 2), or (batch, depth, height, width, 3).
+
+    Raises
+    ------
+    ValueError
+        If ``theta`` and ``size`` do not fit each other.
+
+    See Also
+    --------
+    affine_grid_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``grad_output`` times the places of the elements, summed over these.
+
+    Integers and booleans are converted to the default dtype first.
+    """
+
+def affine_grid_backward(
+    grad_output: TensorLike,
+    input_shape: Sequence[int],
+    size: Sequence[int],
+    align_corners: bool | None = None,
+) -> Tensor:
+    """``grad_output`` times the places of the elements.
+
+    The backward pass of `affine_grid`: from the gradient of its result to that of ``theta``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `affine_grid`, of its shape. Its dtype must be floating.
+    input_shape : sequence of ints
+        Shape of ``theta``.
+    size : sequence of ints
+        The shape of the result of `grid_sample`.
+    align_corners : bool, optional
+        Whether -1 and 1 are the centres of the outermost elements instead of their edges, by default
+        False.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``theta``, of its shape and dtype.
+    """
+
 def all(x: TensorLike, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Tensor:
     """True if every element over ``axis`` is true (not 0); True over nothing.
 
@@ -972,6 +1616,67 @@ def all(x: TensorLike, axis: int | Sequence[int] | None = None, keepdims: bool =
     Notes
     -----
     The result has no gradient.
+    """
+
+def alpha_dropout(
+    x: TensorLike, p: float = 0.5, training: bool = False, generator: Generator | None = None
+) -> Tensor:
+    """Elements set to the lowest value of `selu` with probability ``p``, then all scaled and shifted.
+
+    With ``a = ((1 - p) * (1 + p * c**2))**-0.5`` for the value ``c = -1.7581`` an element becomes
+    ``a * x - a * p * c`` where it stays, else ``a * c - a * p * c``. A mean of 0 and a variance of 1
+    are kept.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+    p : float, default 0.5
+        The probability of a 0, from 0 to 1.
+    training : bool, default False
+        Whether to drop anything. If False, ``x`` is returned as it is.
+    generator : Generator, optional
+        The source of the mask, by default ``ex.random.default_generator``.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    Raises
+    ------
+    ValueError
+        If ``p`` is not in [0, 1].
+
+    See Also
+    --------
+    alpha_dropout_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``a`` where the element stayed, else 0.
+    """
+
+def alpha_dropout_backward(
+    grad_output: TensorLike, mask: TensorLike | None, p: float = 0.5
+) -> Tensor:
+    """``a * grad_output`` where ``mask`` is true, else 0.
+
+    The backward pass of `alpha_dropout`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `alpha_dropout`, of its shape. Its dtype must be floating.
+    mask : tensor_like, booleans
+        The mask of the forward: true where a value stayed. None if nothing was dropped.
+    p : float, default 0.5
+        The probability of a 0, from 0 to 1.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
     """
 
 def any(x: TensorLike, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Tensor:
@@ -1477,6 +2182,94 @@ def avg_pool2d_backward(
         Gradient of ``x``, of its shape and dtype.
     """
 
+def avg_pool3d(
+    x: TensorLike,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    divisor_override: int | None = None,
+) -> Tensor:
+    """The mean of each window of volumes.
+
+    Parameters
+    ----------
+    x : tensor_like, (batch, channels, depth, height, width)
+        The volumes. The batch axis may be missing.
+    kernel_size : int or sequence of ints
+        The size of a window: a number, or one for each axis.
+    stride : int or sequence of ints, optional
+        The distance between neighbouring windows, by default ``kernel_size``.
+    padding : int or sequence of ints, default 0
+        The number of elements to add on each side, at most half of ``kernel_size``.
+    ceil_mode : bool, default False
+        Whether the last window may end behind the padding, instead of being dropped.
+    count_include_pad : bool, default True
+        Whether the padding counts as zeros, or not at all. What lies behind it, with
+        ``ceil_mode``, never counts.
+    divisor_override : int, optional
+        A number by which sums are divided, instead of the number of elements.
+
+    Returns
+    -------
+    Tensor
+        The means, of shape (batch, channels, depth, height, width). See `max_pool2d` for the sizes.
+
+    Raises
+    ------
+    ValueError
+        If ``x`` has another number of axes, or a window does not fit into it.
+
+    See Also
+    --------
+    avg_pool3d_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``grad_output`` divided by the number of elements that count, to each of them.
+    """
+
+def avg_pool3d_backward(
+    grad_output: TensorLike,
+    input_shape: Sequence[int],
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    divisor_override: int | None = None,
+) -> Tensor:
+    """``grad_output`` divided by the number of elements that count, to each element of the window.
+
+    The backward pass of `avg_pool3d`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `avg_pool3d`, of its shape. Its dtype must be floating.
+    input_shape : sequence of ints
+        Shape of ``x``.
+    kernel_size : int or sequence of ints
+        The size of a window: a number, or one for each axis.
+    stride : int or sequence of ints, optional
+        The distance between neighbouring windows, by default ``kernel_size``.
+    padding : int or sequence of ints, default 0
+        The number of elements to add on each side, at most half of ``kernel_size``.
+    ceil_mode : bool, default False
+        Whether the last window may end behind the padding, instead of being dropped.
+    count_include_pad : bool, default True
+        Whether the padding counts as zeros, or not at all. What lies behind it, with
+        ``ceil_mode``, never counts.
+    divisor_override : int, optional
+        A number by which sums are divided, instead of the number of elements.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
 def batch_norm(
     x: TensorLike,
     running_mean: TensorLike | None,
@@ -1566,6 +2359,72 @@ def batch_norm_backward(
         Named tuple of the gradients:
 
         - ``grad_x``, of the shape and dtype of ``x``.
+        - ``grad_weight``, of the shape and dtype of ``weight``.
+        - ``grad_bias``, of the shape and dtype of ``bias``.
+    """
+
+def bilinear(
+    x1: TensorLike, x2: TensorLike, weight: TensorLike, bias: TensorLike | None = None
+) -> Tensor:
+    """``sum(x1[i] * weight[o, i, j] * x2[j])`` over i and j for each output o, plus ``bias``.
+
+    Parameters
+    ----------
+    x1 : tensor_like, (..., in1)
+        The first input.
+    x2 : tensor_like, (..., in2)
+        The second input.
+    weight : tensor_like, (out, in1, in2)
+        A matrix for each output.
+    bias : tensor_like, (out,), optional
+        Numbers to add to the outputs.
+
+    Returns
+    -------
+    Tensor
+        The result, (..., out).
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit.
+
+    See Also
+    --------
+    bilinear_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: the same sum with ``grad_output`` in the place of what it is taken by.
+
+    Integers and booleans are converted to the default dtype first.
+    """
+
+def bilinear_backward(
+    grad_output: TensorLike, x1: TensorLike, x2: TensorLike, weight: TensorLike
+) -> bilinear_gradients:
+    """The gradients of both inputs, ``weight`` and ``bias``; by hand the last comes without one too.
+
+    The backward pass of `bilinear`: from the gradient of its result to that of ``x1`` and ``x2`` and ``weight`` and ``bias``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `bilinear`, of its shape. Its dtype must be floating.
+    x1 : tensor_like, (..., in1)
+        The first input.
+    x2 : tensor_like, (..., in2)
+        The second input.
+    weight : tensor_like, (out, in1, in2)
+        A matrix for each output.
+
+    Returns
+    -------
+    bilinear_gradients
+        Named tuple of the gradients:
+
+        - ``grad_x1``, of the shape and dtype of ``x1``.
+        - ``grad_x2``, of the shape and dtype of ``x2``.
         - ``grad_weight``, of the shape and dtype of ``weight``.
         - ``grad_bias``, of the shape and dtype of ``bias``.
     """
@@ -1960,6 +2819,59 @@ def ceil_backward(grad_output: TensorLike) -> Tensor:
         Gradient of ``x``, of its shape and dtype.
     """
 
+def celu(x: TensorLike, alpha: float = 1.0) -> Tensor:
+    """The continuously differentiable `elu`: ``alpha * (exp(x / alpha) - 1)`` where ``x`` is negative.
+
+    Elsewhere it is ``x``.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+    alpha : float, default 1.0
+        Minus the value that is approached at -inf.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    Raises
+    ------
+    ValueError
+        If ``alpha`` is 0.
+
+    See Also
+    --------
+    celu_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: 1 or ``exp(x / alpha)``.
+
+    Integers and booleans are converted to the default dtype first.
+    """
+
+def celu_backward(grad_output: TensorLike, x: TensorLike, alpha: float = 1.0) -> Tensor:
+    """``grad_output`` times 1 or ``exp(x / alpha)``.
+
+    The backward pass of `celu`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `celu`, of its shape. Its dtype must be floating.
+    x : tensor_like
+        The input.
+    alpha : float, default 1.0
+        Minus the value that is approached at -inf.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
 def chain_divide(gradient: TensorLike, denominator: TensorLike) -> Tensor:
     """``gradient / denominator``, and exactly 0 where ``gradient`` is 0.
 
@@ -2077,6 +2989,57 @@ def chain_rule_backward(
 
         - ``grad_gradient``, of the shape and dtype of ``gradient``.
         - ``grad_derivative``, of the shape and dtype of ``derivative``.
+    """
+
+def channel_shuffle(x: TensorLike, groups: int) -> Tensor:
+    """The channels of ``groups`` groups in turn: the first of each group, the second of each, ...
+
+    Parameters
+    ----------
+    x : tensor_like, (batch, channels, ...)
+        The input.
+    groups : int
+        The number of groups, which must divide the channels.
+
+    Returns
+    -------
+    Tensor
+        The same channels in another order.
+
+    Raises
+    ------
+    ValueError
+        If ``groups`` does not divide the channels.
+
+    See Also
+    --------
+    channel_shuffle_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``grad_output`` with its channels put back.
+    """
+
+def channel_shuffle_backward(
+    grad_output: TensorLike, input_shape: Sequence[int], groups: int
+) -> Tensor:
+    """``grad_output`` with its channels put back.
+
+    The backward pass of `channel_shuffle`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `channel_shuffle`, of its shape. Its dtype must be floating.
+    input_shape : sequence of ints
+        Shape of ``x``.
+    groups : int
+        The number of groups, which must divide the channels.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
     """
 
 def clip(x: TensorLike, min_val: float | None, max_val: float | None) -> Tensor:
@@ -2612,6 +3575,102 @@ def conv2d_grad_x_backward(
         - ``grad_weight``, of the shape and dtype of ``weight``.
     """
 
+def conv3d(
+    x: TensorLike,
+    weight: TensorLike,
+    bias: TensorLike | None = None,
+    stride: int | Sequence[int] = 1,
+    padding: int | Sequence[int] | Literal["same", "valid"] = 0,
+    dilation: int | Sequence[int] = 1,
+    groups: int = 1,
+) -> Tensor:
+    """The convolution (in fact cross-correlation) of volumes with ``weight``, plus ``bias``.
+
+    The formula is that of :func:`conv2d` with one axis more.
+
+    Parameters
+    ----------
+    x : tensor_like, (batch, in_channels, depth, height, width)
+        The volumes. The batch axis may be missing.
+    weight : tensor_like, (out_channels, in_channels / groups, depth, height, width)
+        The windows.
+    bias : tensor_like, (out_channels,), optional
+        Numbers to add to the channels of the result.
+    stride : int or sequence of ints, default 1
+        The distance between neighbouring windows: a number, or one for each axis.
+    padding : int or sequence of ints or {'same', 'valid'}, default 0
+        The number of zeros on each side of ``x``: a number, or one for each axis. "same" keeps the
+        size, with one zero more after than before where the number is odd; "valid" is 0.
+    dilation : int or sequence of ints, default 1
+        The distance between neighbouring elements of a window: a number, or one for each axis.
+    groups : int, default 1
+        The number of groups. Each connects its share of the input's channels with its share of the
+        output's.
+
+    Returns
+    -------
+    Tensor
+        The result, of shape (batch, out_channels, depth, height, width). An axis of ``n`` elements
+        becomes ``(n + 2 * padding - dilation * (kernel - 1) - 1) // stride + 1``.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit, ``groups`` does not divide the channels, or the padded input is
+        smaller than a window.
+
+    See Also
+    --------
+    conv3d_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: that of :func:`conv2d` with
+    the slices of a window as channels.
+    """
+
+def conv3d_backward(
+    grad_output: TensorLike,
+    x: TensorLike,
+    weight: TensorLike,
+    stride: int | Sequence[int] = 1,
+    padding: int | Sequence[int] | Literal["same", "valid"] = 0,
+    dilation: int | Sequence[int] = 1,
+    groups: int = 1,
+) -> conv3d_gradients:
+    """The gradients of ``x``, ``weight`` and ``bias``; by hand the last comes without one too.
+
+    The backward pass of `conv3d`: from the gradient of its result to that of ``x`` and ``weight`` and ``bias``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `conv3d`, of its shape. Its dtype must be floating.
+    x : tensor_like, (batch, in_channels, depth, height, width)
+        The volumes. The batch axis may be missing.
+    weight : tensor_like, (out_channels, in_channels / groups, depth, height, width)
+        The windows.
+    stride : int or sequence of ints, default 1
+        The distance between neighbouring windows: a number, or one for each axis.
+    padding : int or sequence of ints or {'same', 'valid'}, default 0
+        The number of zeros on each side of ``x``: a number, or one for each axis. "same" keeps the
+        size, with one zero more after than before where the number is odd; "valid" is 0.
+    dilation : int or sequence of ints, default 1
+        The distance between neighbouring elements of a window: a number, or one for each axis.
+    groups : int, default 1
+        The number of groups. Each connects its share of the input's channels with its share of the
+        output's.
+
+    Returns
+    -------
+    conv3d_gradients
+        Named tuple of the gradients:
+
+        - ``grad_x``, of the shape and dtype of ``x``.
+        - ``grad_weight``, of the shape and dtype of ``weight``.
+        - ``grad_bias``, of the shape and dtype of ``bias``.
+    """
+
 def conv_transpose1d(
     x: TensorLike,
     weight: TensorLike,
@@ -2812,6 +3871,158 @@ def conv_transpose2d_backward(
         - ``grad_x``, of the shape and dtype of ``x``.
         - ``grad_weight``, of the shape and dtype of ``weight``.
         - ``grad_bias``, of the shape and dtype of ``bias``.
+    """
+
+def conv_transpose3d(
+    x: TensorLike,
+    weight: TensorLike,
+    bias: TensorLike | None = None,
+    stride: int | Sequence[int] = 1,
+    padding: int | Sequence[int] = 0,
+    output_padding: int | Sequence[int] = 0,
+    groups: int = 1,
+    dilation: int | Sequence[int] = 1,
+) -> Tensor:
+    """The transposed convolution of volumes, as `conv_transpose2d` of pictures.
+
+    Parameters
+    ----------
+    x : tensor_like, (batch, in_channels, depth, height, width)
+        The input. The batch axis may be missing.
+    weight : tensor_like, (in_channels, out_channels / groups, depth, height, width)
+        The windows.
+    bias : tensor_like, (out_channels,), optional
+        Numbers to add to the channels of the result.
+    stride : int or sequence of ints, default 1
+        The distance between neighbouring windows: a number, or one for each axis.
+    padding : int or sequence of ints, default 0
+        The number of elements to take off each side of the result.
+    output_padding : int or sequence of ints, default 0
+        The number of elements to add to the far end of the result, where a strided convolution
+        drops elements.
+    groups : int, default 1
+        The number of groups. Each connects its share of the input's channels with its share of the
+        output's.
+    dilation : int or sequence of ints, default 1
+        The distance between neighbouring elements of a window: a number, or one for each axis.
+
+    Returns
+    -------
+    Tensor
+        The result, of shape (batch, out_channels, depth, height, width). An axis of ``n`` elements
+        becomes
+        ``(n - 1) * stride - 2 * padding + dilation * (kernel - 1) + output_padding + 1``.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit, ``groups`` does not divide the channels, or the padded input is
+        smaller than a window.
+
+    See Also
+    --------
+    conv_transpose3d_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: that of :func:`conv_transpose2d` with the slices of a window as channels.
+    """
+
+def conv_transpose3d_backward(
+    grad_output: TensorLike,
+    x: TensorLike,
+    weight: TensorLike,
+    stride: int | Sequence[int] = 1,
+    padding: int | Sequence[int] = 0,
+    output_padding: int | Sequence[int] = 0,
+    groups: int = 1,
+    dilation: int | Sequence[int] = 1,
+) -> conv_transpose3d_gradients:
+    """The gradients of ``x``, ``weight`` and ``bias``; by hand the last comes without one too.
+
+    The backward pass of `conv_transpose3d`: from the gradient of its result to that of ``x`` and ``weight`` and ``bias``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `conv_transpose3d`, of its shape. Its dtype must be floating.
+    x : tensor_like, (batch, in_channels, depth, height, width)
+        The input. The batch axis may be missing.
+    weight : tensor_like, (in_channels, out_channels / groups, depth, height, width)
+        The windows.
+    stride : int or sequence of ints, default 1
+        The distance between neighbouring windows: a number, or one for each axis.
+    padding : int or sequence of ints, default 0
+        The number of elements to take off each side of the result.
+    output_padding : int or sequence of ints, default 0
+        The number of elements to add to the far end of the result, where a strided convolution
+        drops elements.
+    groups : int, default 1
+        The number of groups. Each connects its share of the input's channels with its share of the
+        output's.
+    dilation : int or sequence of ints, default 1
+        The distance between neighbouring elements of a window: a number, or one for each axis.
+
+    Returns
+    -------
+    conv_transpose3d_gradients
+        Named tuple of the gradients:
+
+        - ``grad_x``, of the shape and dtype of ``x``.
+        - ``grad_weight``, of the shape and dtype of ``weight``.
+        - ``grad_bias``, of the shape and dtype of ``bias``.
+    """
+
+def copysign(a: TensorLike, b: TensorLike) -> Tensor:
+    """The magnitude of ``a`` with the sign of ``b``.
+
+    Parameters
+    ----------
+    a, b : tensor_like
+        The operands. They broadcast against each other.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape to which ``a`` and ``b`` broadcast.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not broadcast.
+
+    See Also
+    --------
+    copysign_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: 1 where the signs are the same, else -1, and 0 where ``a`` is 0; for ``b`` 0.
+
+    Integers and booleans are converted to the default dtype first.
+
+    Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
+    """
+
+def copysign_backward(grad_output: TensorLike, a: TensorLike, b: TensorLike) -> copysign_gradients:
+    """``grad_output`` times the signs of ``a`` and ``b``, and zeros.
+
+    The backward pass of `copysign`: from the gradient of its result to that of ``a`` and ``b``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `copysign`, of its shape. Its dtype must be floating.
+    a, b : tensor_like
+        The operands. They broadcast against each other.
+
+    Returns
+    -------
+    copysign_gradients
+        Named tuple of the gradients:
+
+        - ``grad_a``, of the shape and dtype of ``a``.
+        - ``grad_b``, of the shape and dtype of ``b``.
     """
 
 def cos(x: TensorLike) -> Tensor:
@@ -3195,6 +4406,48 @@ def diag_backward(grad_output: TensorLike, input_shape: Sequence[int], k: int = 
         Gradient of ``x``, of its shape and dtype.
     """
 
+def digamma(x: TensorLike) -> Tensor:
+    """The derivative of ``lgamma``; -inf at 0, NaN at -1, -2, ...
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    See Also
+    --------
+    digamma_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``polygamma(x, 1)``.
+
+    Integers and booleans are converted to the default dtype first.
+    """
+
+def digamma_backward(grad_output: TensorLike, x: TensorLike) -> Tensor:
+    """``grad_output * polygamma(x, 1)``.
+
+    The backward pass of `digamma`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `digamma`, of its shape. Its dtype must be floating.
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
 def divide(a: TensorLike, b: TensorLike) -> Tensor:
     """The quotient ``a / b``. Infinite or NaN where ``b`` is 0.
 
@@ -3359,6 +4612,61 @@ def dropout_backward(grad_output: TensorLike, mask: TensorLike | None, p: float 
         Gradient of ``x``, of its shape and dtype.
     """
 
+def dropout1d(
+    x: TensorLike, p: float = 0.5, training: bool = True, generator: Generator | None = None
+) -> Tensor:
+    """Channels of sequences set to 0 with probability ``p``, the others divided by ``1 - p``.
+
+    Parameters
+    ----------
+    x : tensor_like, (batch, channels, length)
+        The sequences. The batch axis may be missing.
+    p : float, default 0.5
+        The probability of a 0, from 0 to 1.
+    training : bool, default True
+        Whether to drop anything. If False, ``x`` is returned as it is.
+    generator : Generator, optional
+        The source of the mask, by default ``ex.random.default_generator``.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    Raises
+    ------
+    ValueError
+        If ``p`` is not in [0, 1].
+
+    See Also
+    --------
+    dropout1d_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``1 / (1 - p)`` where the channel stayed, else 0.
+    """
+
+def dropout1d_backward(grad_output: TensorLike, mask: TensorLike | None, p: float = 0.5) -> Tensor:
+    """``grad_output / (1 - p)`` where ``mask``, a bool for each channel, is true, else 0.
+
+    The backward pass of `dropout1d`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `dropout1d`, of its shape. Its dtype must be floating.
+    mask : tensor_like, booleans
+        The mask of the forward: true where a value stayed. None if nothing was dropped.
+    p : float, default 0.5
+        The probability of a 0, from 0 to 1.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
 def dropout2d(
     x: TensorLike, p: float = 0.5, training: bool = True, generator: Generator | None = None
 ) -> Tensor:
@@ -3403,6 +4711,61 @@ def dropout2d_backward(grad_output: TensorLike, mask: TensorLike | None, p: floa
     ----------
     grad_output : tensor_like
         Gradient of the result of `dropout2d`, of its shape. Its dtype must be floating.
+    mask : tensor_like, booleans
+        The mask of the forward: true where a value stayed. None if nothing was dropped.
+    p : float, default 0.5
+        The probability of a 0, from 0 to 1.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
+def dropout3d(
+    x: TensorLike, p: float = 0.5, training: bool = True, generator: Generator | None = None
+) -> Tensor:
+    """Channels of volumes set to 0 with probability ``p``, the others divided by ``1 - p``.
+
+    Parameters
+    ----------
+    x : tensor_like, (batch, channels, depth, height, width)
+        The volumes. The batch axis may be missing.
+    p : float, default 0.5
+        The probability of a 0, from 0 to 1.
+    training : bool, default True
+        Whether to drop anything. If False, ``x`` is returned as it is.
+    generator : Generator, optional
+        The source of the mask, by default ``ex.random.default_generator``.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    Raises
+    ------
+    ValueError
+        If ``p`` is not in [0, 1].
+
+    See Also
+    --------
+    dropout3d_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``1 / (1 - p)`` where the channel stayed, else 0.
+    """
+
+def dropout3d_backward(grad_output: TensorLike, mask: TensorLike | None, p: float = 0.5) -> Tensor:
+    """``grad_output / (1 - p)`` where ``mask``, a bool for each channel, is true, else 0.
+
+    The backward pass of `dropout3d`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `dropout3d`, of its shape. Its dtype must be floating.
     mask : tensor_like, booleans
         The mask of the forward: true where a value stayed. None if nothing was dropped.
     p : float, default 0.5
@@ -3579,6 +4942,99 @@ def embedding_backward(
         Gradient of ``weight``, of its shape and dtype.
     """
 
+def embedding_bag(
+    indices: TensorLike,
+    weight: TensorLike,
+    offsets: TensorLike | None = None,
+    per_sample_weights: TensorLike | None = None,
+    mode: Literal["sum", "mean", "max"] = "mean",
+    include_last_offset: bool = False,
+    padding_idx: int | None = None,
+) -> Tensor:
+    """The sum, mean or maximum of the rows of ``weight`` at the indices of each bag.
+
+    An empty bag gives 0.
+
+    Parameters
+    ----------
+    indices : tensor_like, (bags, length) or (n,), ints
+        The numbers of the rows, a bag in each row of them, or all bags one after the other.
+    weight : tensor_like, (rows, features)
+        The table.
+    offsets : tensor_like, (bags,), ints, optional
+        The position of the first index of each bag, for 1-D ``indices``.
+    per_sample_weights : tensor_like, in the shape of ``indices``, optional
+        A factor for each row, for sums only.
+    mode : {'sum', 'mean', 'max'}, default 'mean'
+        What is made of a bag.
+    include_last_offset : bool, default False
+        Whether ``offsets`` end with the number of indices.
+    padding_idx : int, optional
+        A row that does not count and gets no gradient.
+
+    Returns
+    -------
+    Tensor
+        The bags, (bags, features).
+
+    Raises
+    ------
+    ValueError
+        If an index is out of range, or the offsets do not rise.
+
+    See Also
+    --------
+    embedding_bag_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: in ``weight`` ``grad_output`` of its bag to each row, times its
+    factor, divided by the size of the bag for means; for maxima to the first of the largest. In
+    ``per_sample_weights`` the product of the row and ``grad_output``.
+    """
+
+def embedding_bag_backward(
+    grad_output: TensorLike,
+    indices: TensorLike,
+    weight: TensorLike,
+    offsets: TensorLike | None = None,
+    per_sample_weights: TensorLike | None = None,
+    mode: Literal["sum", "mean", "max"] = "mean",
+    include_last_offset: bool = False,
+    padding_idx: int | None = None,
+) -> embedding_bag_gradients:
+    """To the rows that each bag is made of, and to their factors.
+
+    The backward pass of `embedding_bag`: from the gradient of its result to that of ``weight`` and ``per_sample_weights``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `embedding_bag`, of its shape. Its dtype must be floating.
+    indices : tensor_like, (bags, length) or (n,), ints
+        The numbers of the rows, a bag in each row of them, or all bags one after the other.
+    weight : tensor_like, (rows, features)
+        The table.
+    offsets : tensor_like, (bags,), ints, optional
+        The position of the first index of each bag, for 1-D ``indices``.
+    per_sample_weights : tensor_like, in the shape of ``indices``, optional
+        A factor for each row, for sums only.
+    mode : {'sum', 'mean', 'max'}, default 'mean'
+        What is made of a bag.
+    include_last_offset : bool, default False
+        Whether ``offsets`` end with the number of indices.
+    padding_idx : int, optional
+        A row that does not count and gets no gradient.
+
+    Returns
+    -------
+    embedding_bag_gradients
+        Named tuple of the gradients:
+
+        - ``grad_weight``, of the shape and dtype of ``weight``.
+        - ``grad_per_sample_weights``, of the shape and dtype of ``per_sample_weights``.
+    """
+
 def equal(a: TensorLike, b: TensorLike) -> Tensor:
     """True where ``a == b``, element by element.
 
@@ -3646,6 +5102,90 @@ def erf_backward(grad_output: TensorLike, x: TensorLike) -> Tensor:
         Gradient of ``x``, of its shape and dtype.
     """
 
+def erfc(x: TensorLike) -> Tensor:
+    """The complementary error function ``1 - erf(x)``, with all its digits where it is tiny.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    See Also
+    --------
+    erfc_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``-2 / sqrt(pi) * exp(-x**2)``.
+
+    Integers and booleans are converted to the default dtype first.
+    """
+
+def erfc_backward(grad_output: TensorLike, x: TensorLike) -> Tensor:
+    """``-grad_output * 2 / sqrt(pi) * exp(-x**2)``.
+
+    The backward pass of `erfc`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `erfc`, of its shape. Its dtype must be floating.
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
+def erfinv(x: TensorLike) -> Tensor:
+    """The inverse of the error function; infinite at -1 and 1, NaN outside.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    See Also
+    --------
+    erfinv_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``sqrt(pi) / 2 * exp(output**2)``.
+
+    Integers and booleans are converted to the default dtype first.
+    """
+
+def erfinv_backward(grad_output: TensorLike, output: TensorLike) -> Tensor:
+    """``grad_output * sqrt(pi) / 2 * exp(output**2)``.
+
+    The backward pass of `erfinv`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `erfinv`, of its shape. Its dtype must be floating.
+    output : tensor_like
+        The result of `erfinv`.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
 def exp(x: TensorLike) -> Tensor:
     """The exponential, ``e ** x``.
 
@@ -3688,6 +5228,48 @@ def exp_backward(grad_output: TensorLike, output: TensorLike) -> Tensor:
         Gradient of ``x``, of its shape and dtype.
     """
 
+def exp2(x: TensorLike) -> Tensor:
+    """``2 ** x``.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    See Also
+    --------
+    exp2_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``output * log(2)``.
+
+    Integers and booleans are converted to the default dtype first.
+    """
+
+def exp2_backward(grad_output: TensorLike, output: TensorLike) -> Tensor:
+    """``grad_output * output * log(2)``.
+
+    The backward pass of `exp2`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `exp2`, of its shape. Its dtype must be floating.
+    output : tensor_like
+        The result of `exp2`.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
 def expm1(x: TensorLike) -> Tensor:
     """``e ** x - 1``, accurate near 0 too.
 
@@ -3723,6 +5305,63 @@ def expm1_backward(grad_output: TensorLike, x: TensorLike) -> Tensor:
         Gradient of the result of `expm1`, of its shape. Its dtype must be floating.
     x : tensor_like
         The input.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
+def feature_alpha_dropout(
+    x: TensorLike, p: float = 0.5, training: bool = False, generator: Generator | None = None
+) -> Tensor:
+    """Channels set to the lowest value of `selu` with probability ``p``, as in `alpha_dropout`.
+
+    Parameters
+    ----------
+    x : tensor_like, (batch, channels, ...)
+        The input.
+    p : float, default 0.5
+        The probability of a 0, from 0 to 1.
+    training : bool, default False
+        Whether to drop anything. If False, ``x`` is returned as it is.
+    generator : Generator, optional
+        The source of the mask, by default ``ex.random.default_generator``.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    Raises
+    ------
+    ValueError
+        If ``p`` is not in [0, 1].
+
+    See Also
+    --------
+    feature_alpha_dropout_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``a`` where the channel stayed, else 0.
+    """
+
+def feature_alpha_dropout_backward(
+    grad_output: TensorLike, mask: TensorLike | None, p: float = 0.5
+) -> Tensor:
+    """``a * grad_output`` where ``mask``, a bool for each channel, is true, else 0.
+
+    The backward pass of `feature_alpha_dropout`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `feature_alpha_dropout`, of its shape. Its dtype must be floating.
+    mask : tensor_like, booleans
+        The mask of the forward: true where a value stayed. None if nothing was dropped.
+    p : float, default 0.5
+        The probability of a 0, from 0 to 1.
 
     Returns
     -------
@@ -3918,6 +5557,58 @@ def floor_divide_backward(
         - ``grad_b``, of the shape and dtype of ``b``.
     """
 
+def fmod(a: TensorLike, b: TensorLike) -> Tensor:
+    """The remainder of ``a / b`` with the sign of ``a``, as in C.
+
+    Parameters
+    ----------
+    a, b : tensor_like
+        The operands. They broadcast against each other.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape to which ``a`` and ``b`` broadcast.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not broadcast.
+
+    See Also
+    --------
+    fmod_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: 1 and ``-trunc(a / b)``.
+
+    Integers and booleans are converted to the default dtype first.
+
+    Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
+    """
+
+def fmod_backward(grad_output: TensorLike, a: TensorLike, b: TensorLike) -> fmod_gradients:
+    """``grad_output`` and ``-grad_output * trunc(a / b)``.
+
+    The backward pass of `fmod`: from the gradient of its result to that of ``a`` and ``b``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `fmod`, of its shape. Its dtype must be floating.
+    a, b : tensor_like
+        The operands. They broadcast against each other.
+
+    Returns
+    -------
+    fmod_gradients
+        Named tuple of the gradients:
+
+        - ``grad_a``, of the shape and dtype of ``a``.
+        - ``grad_b``, of the shape and dtype of ``b``.
+    """
+
 def focal_loss(
     logits: TensorLike,
     target: TensorLike,
@@ -4002,6 +5693,86 @@ def focal_loss_backward(
 
         - ``grad_logits``, of the shape and dtype of ``logits``.
         - ``grad_target``, of the shape and dtype of ``target``.
+    """
+
+def fold(
+    x: TensorLike,
+    output_size: int | Sequence[int],
+    kernel_size: int | Sequence[int],
+    dilation: int | Sequence[int] = 1,
+    padding: int | Sequence[int] = 0,
+    stride: int | Sequence[int] = 1,
+) -> Tensor:
+    """Columns added to pictures, each to the window that it is of: the adjoint of `unfold`.
+
+    Parameters
+    ----------
+    x : tensor_like, (batch, channels * kernel height * kernel width, windows)
+        The columns. The batch axis may be missing.
+    output_size : int or sequence of ints
+        The height and width of the pictures: a number for squares.
+    kernel_size : int or sequence of ints
+        The height and width of a window: a number for a square.
+    dilation : int or sequence of ints, default 1
+        The distance between neighbouring elements of a window: a number, or one for each axis.
+    padding : int or sequence of ints, default 0
+        The number of zeros on each side: a number, or one for each axis.
+    stride : int or sequence of ints, default 1
+        The distance between neighbouring windows: a number, or one for each axis.
+
+    Returns
+    -------
+    Tensor
+        The pictures, (batch, channels, height, width).
+
+    Raises
+    ------
+    ValueError
+        If the columns are not as many as there are windows, or not as long.
+
+    See Also
+    --------
+    fold_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``unfold`` of ``grad_output``.
+    """
+
+def fold_backward(
+    grad_output: TensorLike,
+    input_shape: Sequence[int],
+    output_size: int | Sequence[int],
+    kernel_size: int | Sequence[int],
+    dilation: int | Sequence[int] = 1,
+    padding: int | Sequence[int] = 0,
+    stride: int | Sequence[int] = 1,
+) -> Tensor:
+    """``unfold`` of ``grad_output``: each element of each window from where it was added.
+
+    The backward pass of `fold`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `fold`, of its shape. Its dtype must be floating.
+    input_shape : sequence of ints
+        Shape of ``x``.
+    output_size : int or sequence of ints
+        The height and width of the pictures: a number for squares.
+    kernel_size : int or sequence of ints
+        The height and width of a window: a number for a square.
+    dilation : int or sequence of ints, default 1
+        The distance between neighbouring elements of a window: a number, or one for each axis.
+    padding : int or sequence of ints, default 0
+        The number of zeros on each side: a number, or one for each axis.
+    stride : int or sequence of ints, default 1
+        The distance between neighbouring windows: a number, or one for each axis.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
     """
 
 def gather(x: TensorLike, indices: TensorLike, axis: int) -> Tensor:
@@ -4273,6 +6044,92 @@ def greater_equal(a: TensorLike, b: TensorLike) -> Tensor:
     Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
     """
 
+def grid_sample(
+    x: TensorLike,
+    grid: TensorLike,
+    mode: Literal["bilinear", "nearest", "bicubic"] = "bilinear",
+    padding_mode: Literal["zeros", "border", "reflection"] = "zeros",
+    align_corners: bool | None = None,
+) -> Tensor:
+    """``x`` read at the places of ``grid``, whose numbers go from -1 to 1 along each axis.
+
+    Parameters
+    ----------
+    x : tensor_like, (batch, channels, height, width)
+        The pictures, or volumes with a depth before the height.
+    grid : tensor_like, (batch, out_height, out_width, 2)
+        The places (x, y) to read, or (x, y, z) in volumes. NaN counts as -1.
+    mode : {'bilinear', 'nearest', 'bicubic'}, default 'bilinear'
+        "bilinear" interpolates linearly along each axis, "nearest" takes the nearest element,
+        "bicubic" interpolates with cubic polynomials, in pictures only.
+    padding_mode : {'zeros', 'border', 'reflection'}, default 'zeros'
+        What lies outside: zeros, the element at the border, or the mirror image.
+    align_corners : bool, optional
+        Whether -1 and 1 are the centres of the outermost elements instead of their edges, by default
+        False.
+
+    Returns
+    -------
+    Tensor
+        The elements read, (batch, channels, out_height, out_width).
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit.
+
+    See Also
+    --------
+    grid_sample_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: in ``x`` ``grad_output`` times the weight of each element that is read, in ``grid`` the
+    elements times the derivatives of their weights; 0 for "nearest".
+
+    Integers and booleans are converted to the default dtype first.
+
+    Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
+    """
+
+def grid_sample_backward(
+    grad_output: TensorLike,
+    x: TensorLike,
+    grid: TensorLike,
+    mode: Literal["bilinear", "nearest", "bicubic"] = "bilinear",
+    padding_mode: Literal["zeros", "border", "reflection"] = "zeros",
+    align_corners: bool | None = None,
+) -> grid_sample_gradients:
+    """To the elements read, and to the places that the weights depend on.
+
+    The backward pass of `grid_sample`: from the gradient of its result to that of ``x`` and ``grid``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `grid_sample`, of its shape. Its dtype must be floating.
+    x : tensor_like, (batch, channels, height, width)
+        The pictures, or volumes with a depth before the height.
+    grid : tensor_like, (batch, out_height, out_width, 2)
+        The places (x, y) to read, or (x, y, z) in volumes. NaN counts as -1.
+    mode : {'bilinear', 'nearest', 'bicubic'}, default 'bilinear'
+        "bilinear" interpolates linearly along each axis, "nearest" takes the nearest element,
+        "bicubic" interpolates with cubic polynomials, in pictures only.
+    padding_mode : {'zeros', 'border', 'reflection'}, default 'zeros'
+        What lies outside: zeros, the element at the border, or the mirror image.
+    align_corners : bool, optional
+        Whether -1 and 1 are the centres of the outermost elements instead of their edges, by default
+        False.
+
+    Returns
+    -------
+    grid_sample_gradients
+        Named tuple of the gradients:
+
+        - ``grad_x``, of the shape and dtype of ``x``.
+        - ``grad_grid``, of the shape and dtype of ``grid``.
+    """
+
 def group_norm(
     x: TensorLike,
     num_groups: int,
@@ -4537,6 +6394,57 @@ def gru_cell_backward(
         - ``grad_b_hh``, of the shape and dtype of ``b_hh``.
     """
 
+def hard_shrink(x: TensorLike, lambd: float = 0.5) -> Tensor:
+    """``x`` where ``abs(x)`` is above ``lambd``, else 0.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+    lambd : float, default 0.5
+        The largest magnitude that becomes 0.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    Raises
+    ------
+    ValueError
+        If ``lambd`` is negative.
+
+    See Also
+    --------
+    hard_shrink_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: 1 where ``abs(x)`` is above ``lambd``, else 0.
+
+    Integers and booleans are converted to the default dtype first.
+    """
+
+def hard_shrink_backward(grad_output: TensorLike, x: TensorLike, lambd: float = 0.5) -> Tensor:
+    """``grad_output`` where ``abs(x) > lambd``, else 0.
+
+    The backward pass of `hard_shrink`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `hard_shrink`, of its shape. Its dtype must be floating.
+    x : tensor_like
+        The input.
+    lambd : float, default 0.5
+        The largest magnitude that becomes 0.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
 def hard_sigmoid(x: TensorLike) -> Tensor:
     """A piecewise linear sigmoid, ``min(max(x + 3, 0), 6) / 6``.
 
@@ -4676,6 +6584,64 @@ def hard_tanh_backward(
     -------
     Tensor
         Gradient of ``x``, of its shape and dtype.
+    """
+
+def heaviside(x: TensorLike, values: TensorLike) -> Tensor:
+    """0 where ``x`` is negative, 1 where it is positive, and ``values`` where it is 0.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+    values : tensor_like
+        The results where ``x`` is 0. They broadcast against ``x``.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape to which ``x`` and ``values`` broadcast.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not broadcast.
+
+    See Also
+    --------
+    heaviside_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: 0 for ``x``, and 1 for ``values`` where ``x`` is 0.
+
+    Integers and booleans are converted to the default dtype first.
+
+    Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
+    """
+
+def heaviside_backward(
+    grad_output: TensorLike, x: TensorLike, values: TensorLike
+) -> heaviside_gradients:
+    """Zeros, and ``grad_output`` where ``x`` is 0.
+
+    The backward pass of `heaviside`: from the gradient of its result to that of ``x`` and ``values``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `heaviside`, of its shape. Its dtype must be floating.
+    x : tensor_like
+        The input.
+    values : tensor_like
+        The results where ``x`` is 0. They broadcast against ``x``.
+
+    Returns
+    -------
+    heaviside_gradients
+        Named tuple of the gradients:
+
+        - ``grad_x``, of the shape and dtype of ``x``.
+        - ``grad_values``, of the shape and dtype of ``values``.
     """
 
 def hinge_loss(
@@ -4822,6 +6788,62 @@ def huber_loss_backward(
 
         - ``grad_prediction``, of the shape and dtype of ``prediction``.
         - ``grad_target``, of the shape and dtype of ``target``.
+    """
+
+def hypot(a: TensorLike, b: TensorLike) -> Tensor:
+    """``sqrt(a**2 + b**2)``, without overflow.
+
+    Parameters
+    ----------
+    a, b : tensor_like
+        The operands. They broadcast against each other.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape to which ``a`` and ``b`` broadcast.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not broadcast.
+
+    See Also
+    --------
+    hypot_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``a / output`` and ``b / output``, 0 at 0.
+
+    Integers and booleans are converted to the default dtype first.
+
+    Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
+    """
+
+def hypot_backward(
+    grad_output: TensorLike, a: TensorLike, b: TensorLike, output: TensorLike
+) -> hypot_gradients:
+    """``grad_output * a / output`` and ``grad_output * b / output``.
+
+    The backward pass of `hypot`: from the gradient of its result to that of ``a`` and ``b``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `hypot`, of its shape. Its dtype must be floating.
+    a, b : tensor_like
+        The operands. They broadcast against each other.
+    output : tensor_like
+        The result of `hypot`.
+
+    Returns
+    -------
+    hypot_gradients
+        Named tuple of the gradients:
+
+        - ``grad_a``, of the shape and dtype of ``a``.
+        - ``grad_b``, of the shape and dtype of ``b``.
     """
 
 def identity(x: TensorLike) -> Tensor:
@@ -5135,6 +7157,106 @@ def instance_norm_backward(
         - ``grad_x``, of the shape and dtype of ``x``.
         - ``grad_weight``, of the shape and dtype of ``weight``.
         - ``grad_bias``, of the shape and dtype of ``bias``.
+    """
+
+def interpolate(
+    x: TensorLike,
+    size: int | Sequence[int] | None = None,
+    scale_factor: float | Sequence[float] | None = None,
+    mode: Literal["nearest", "nearest-exact", "linear", "bilinear", "bicubic", "trilinear", "area"] = "nearest",
+    align_corners: bool | None = None,
+    recompute_scale_factor: bool | None = None,
+    antialias: bool = False,
+) -> Tensor:
+    """``x`` resampled to another size along all axes behind batch and channels.
+
+    Element ``i`` of the result lies at ``(i + 0.5) * step - 0.5`` of the input, with
+    ``step = 1 / scale_factor`` or ``old size / new size``; with ``align_corners`` at ``i * step``
+    with ``step = (old size - 1) / (new size - 1)``. "nearest" takes element ``floor(i * step)``,
+    "nearest-exact" ``floor((i + 0.5) * step)``.
+
+    Parameters
+    ----------
+    x : tensor_like, (batch, channels, ...)
+        Sequences, pictures or volumes.
+    size : int or sequence of ints, optional
+        The new size: a number, or one for each axis.
+    scale_factor : float or sequence of floats, optional
+        The factor by which sizes grow, instead of ``size``: a number, or one for each axis. Sizes
+        are rounded down.
+    mode : {'nearest', 'nearest-exact', 'linear', 'bilinear', 'bicubic', 'trilinear', 'area'}, default 'nearest'
+        "nearest" and "nearest-exact" copy elements, "linear", "bilinear" and "trilinear" interpolate
+        linearly along 1, 2 and 3 axes, "bicubic" with cubic polynomials along 2. "area" takes the
+        means of windows, as `adaptive_avg_pool2d` does.
+    align_corners : bool, optional
+        Whether the first and last elements of both axes lie upon each other, for the modes that
+        interpolate.
+    recompute_scale_factor : bool, optional
+        Whether ``step`` follows from the sizes although ``scale_factor`` is given.
+    antialias : bool, default False
+        Whether "bilinear" and "bicubic" average over all elements where an axis shrinks.
+
+    Returns
+    -------
+    Tensor
+        The result, of shape ``(batch, channels, *size)``.
+
+    Raises
+    ------
+    ValueError
+        If the mode does not fit the number of axes, or not exactly one of ``size`` and
+        ``scale_factor`` is given.
+
+    See Also
+    --------
+    interpolate_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``grad_output`` to the elements that it is made of, times their weights.
+    """
+
+def interpolate_backward(
+    grad_output: TensorLike,
+    input_shape: Sequence[int],
+    size: int | Sequence[int] | None = None,
+    scale_factor: float | Sequence[float] | None = None,
+    mode: Literal["nearest", "nearest-exact", "linear", "bilinear", "bicubic", "trilinear", "area"] = "nearest",
+    align_corners: bool | None = None,
+    recompute_scale_factor: bool | None = None,
+    antialias: bool = False,
+) -> Tensor:
+    """``grad_output`` to the elements that it is made of, times their weights.
+
+    The backward pass of `interpolate`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `interpolate`, of its shape. Its dtype must be floating.
+    input_shape : sequence of ints
+        Shape of ``x``.
+    size : int or sequence of ints, optional
+        The new size: a number, or one for each axis.
+    scale_factor : float or sequence of floats, optional
+        The factor by which sizes grow, instead of ``size``: a number, or one for each axis. Sizes
+        are rounded down.
+    mode : {'nearest', 'nearest-exact', 'linear', 'bilinear', 'bicubic', 'trilinear', 'area'}, default 'nearest'
+        "nearest" and "nearest-exact" copy elements, "linear", "bilinear" and "trilinear" interpolate
+        linearly along 1, 2 and 3 axes, "bicubic" with cubic polynomials along 2. "area" takes the
+        means of windows, as `adaptive_avg_pool2d` does.
+    align_corners : bool, optional
+        Whether the first and last elements of both axes lie upon each other, for the modes that
+        interpolate.
+    recompute_scale_factor : bool, optional
+        Whether ``step`` follows from the sizes although ``scale_factor`` is given.
+    antialias : bool, default False
+        Whether "bilinear" and "bicubic" average over all elements where an axis shrinks.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
     """
 
 def isfinite(x: TensorLike) -> Tensor:
@@ -5464,6 +7586,65 @@ def leaky_relu_backward(grad_output: TensorLike, x: TensorLike, alpha: float = 0
         Gradient of ``x``, of its shape and dtype.
     """
 
+def lerp(start: TensorLike, end: TensorLike, weight: TensorLike) -> Tensor:
+    """The point between ``start`` and ``end``, ``start + weight * (end - start)``; exact at both.
+
+    Parameters
+    ----------
+    start, end : tensor_like
+        The points at the weights 0 and 1.
+    weight : tensor_like
+        How far along. All three broadcast against each other.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape to which all three broadcast.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not broadcast.
+
+    See Also
+    --------
+    lerp_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``1 - weight``, ``weight`` and ``end - start``.
+
+    Integers and booleans are converted to the default dtype first.
+
+    Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
+    """
+
+def lerp_backward(
+    grad_output: TensorLike, start: TensorLike, end: TensorLike, weight: TensorLike
+) -> lerp_gradients:
+    """``grad_output`` times ``1 - weight``, ``weight`` and ``end - start``.
+
+    The backward pass of `lerp`: from the gradient of its result to that of ``start`` and ``end`` and ``weight``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `lerp`, of its shape. Its dtype must be floating.
+    start, end : tensor_like
+        The points at the weights 0 and 1.
+    weight : tensor_like
+        How far along. All three broadcast against each other.
+
+    Returns
+    -------
+    lerp_gradients
+        Named tuple of the gradients:
+
+        - ``grad_start``, of the shape and dtype of ``start``.
+        - ``grad_end``, of the shape and dtype of ``end``.
+        - ``grad_weight``, of the shape and dtype of ``weight``.
+    """
+
 def less(a: TensorLike, b: TensorLike) -> Tensor:
     """True where ``a < b``, element by element.
 
@@ -5512,6 +7693,48 @@ def less_equal(a: TensorLike, b: TensorLike) -> Tensor:
     The result has no gradient.
 
     Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
+    """
+
+def lgamma(x: TensorLike) -> Tensor:
+    """The logarithm of the magnitude of the gamma function; inf at 0, -1, -2, ...
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    See Also
+    --------
+    lgamma_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``digamma(x)``.
+
+    Integers and booleans are converted to the default dtype first.
+    """
+
+def lgamma_backward(grad_output: TensorLike, x: TensorLike) -> Tensor:
+    """``grad_output * digamma(x)``.
+
+    The backward pass of `lgamma`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `lgamma`, of its shape. Its dtype must be floating.
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
     """
 
 def lift(x: TensorLike, least: float) -> Tensor:
@@ -5614,6 +7837,79 @@ def linear_backward(grad_output: TensorLike, x: TensorLike, weight: TensorLike) 
         - ``grad_x``, of the shape and dtype of ``x``.
         - ``grad_weight``, of the shape and dtype of ``weight``.
         - ``grad_bias``, of the shape and dtype of ``bias``.
+    """
+
+def local_response_norm(
+    x: TensorLike, size: int, alpha: float = 0.0001, beta: float = 0.75, k: float = 1.0
+) -> Tensor:
+    """``x / (k + alpha / size * sum(x**2))**beta``, with a sum over ``size`` channels around each.
+
+    Parameters
+    ----------
+    x : tensor_like, (batch, channels, ...)
+        The input.
+    size : int
+        The number of channels in a sum; an even one has one more before than behind.
+    alpha : float, default 0.0001
+        The factor of the mean of squares.
+    beta : float, default 0.75
+        The exponent.
+    k : float, default 1.0
+        The number to which it is added.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    Raises
+    ------
+    ValueError
+        If ``x`` has fewer than 3 axes, or ``size`` is less than 1.
+
+    See Also
+    --------
+    local_response_norm_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: with the base ``s`` of the power, ``s**-beta`` and, from each channel that sees the
+    element, ``-2 * alpha * beta / size`` times the product of both elements and ``s**(-beta - 1)``.
+
+    Integers and booleans are converted to the default dtype first.
+    """
+
+def local_response_norm_backward(
+    grad_output: TensorLike,
+    x: TensorLike,
+    size: int,
+    alpha: float = 0.0001,
+    beta: float = 0.75,
+    k: float = 1.0,
+) -> Tensor:
+    """Through the numerator of each element, and through the sums that it is in.
+
+    The backward pass of `local_response_norm`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `local_response_norm`, of its shape. Its dtype must be floating.
+    x : tensor_like, (batch, channels, ...)
+        The input.
+    size : int
+        The number of channels in a sum; an even one has one more before than behind.
+    alpha : float, default 0.0001
+        The factor of the mean of squares.
+    beta : float, default 0.75
+        The exponent.
+    k : float, default 1.0
+        The number to which it is added.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
     """
 
 def log(x: TensorLike) -> Tensor:
@@ -5793,6 +8089,48 @@ def log2_backward(grad_output: TensorLike, x: TensorLike, eps: float = 1e-10) ->
         Gradient of ``x``, of its shape and dtype.
     """
 
+def log_sigmoid(x: TensorLike) -> Tensor:
+    """``log(sigmoid(x))``, without overflow.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    See Also
+    --------
+    log_sigmoid_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``sigmoid(-x)``.
+
+    Integers and booleans are converted to the default dtype first.
+    """
+
+def log_sigmoid_backward(grad_output: TensorLike, x: TensorLike) -> Tensor:
+    """``grad_output * sigmoid(-x)``.
+
+    The backward pass of `log_sigmoid`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `log_sigmoid`, of its shape. Its dtype must be floating.
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
 def log_softmax(x: TensorLike, axis: int = -1) -> Tensor:
     """The logarithm of `softmax`, ``x - log(sum(exp(x)))`` over ``axis``, without overflow.
 
@@ -5843,6 +8181,115 @@ def log_softmax_backward(grad_output: TensorLike, output: TensorLike, axis: int 
     -------
     Tensor
         Gradient of ``x``, of its shape and dtype.
+    """
+
+def logaddexp(a: TensorLike, b: TensorLike) -> Tensor:
+    """``log(exp(a) + exp(b))``, without overflow.
+
+    Parameters
+    ----------
+    a, b : tensor_like
+        The operands. They broadcast against each other.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape to which ``a`` and ``b`` broadcast.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not broadcast.
+
+    See Also
+    --------
+    logaddexp_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``sigmoid(a - b)`` and ``sigmoid(b - a)``, a half for both at the same infinity.
+
+    Integers and booleans are converted to the default dtype first.
+
+    Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
+    """
+
+def logaddexp_backward(
+    grad_output: TensorLike, a: TensorLike, b: TensorLike
+) -> logaddexp_gradients:
+    """``grad_output`` times ``sigmoid(a - b)`` and ``sigmoid(b - a)``.
+
+    The backward pass of `logaddexp`: from the gradient of its result to that of ``a`` and ``b``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `logaddexp`, of its shape. Its dtype must be floating.
+    a, b : tensor_like
+        The operands. They broadcast against each other.
+
+    Returns
+    -------
+    logaddexp_gradients
+        Named tuple of the gradients:
+
+        - ``grad_a``, of the shape and dtype of ``a``.
+        - ``grad_b``, of the shape and dtype of ``b``.
+    """
+
+def logaddexp2(a: TensorLike, b: TensorLike) -> Tensor:
+    """``log2(2**a + 2**b)``, without overflow.
+
+    Parameters
+    ----------
+    a, b : tensor_like
+        The operands. They broadcast against each other.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape to which ``a`` and ``b`` broadcast.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not broadcast.
+
+    See Also
+    --------
+    logaddexp2_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``sigmoid((a - b) * log(2))`` and ``sigmoid((b - a) * log(2))``, a half for both at
+    the same infinity.
+
+    Integers and booleans are converted to the default dtype first.
+
+    Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
+    """
+
+def logaddexp2_backward(
+    grad_output: TensorLike, a: TensorLike, b: TensorLike
+) -> logaddexp2_gradients:
+    """``grad_output`` times the sigmoids of ``a - b`` and ``b - a``, times ``log(2)`` both.
+
+    The backward pass of `logaddexp2`: from the gradient of its result to that of ``a`` and ``b``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `logaddexp2`, of its shape. Its dtype must be floating.
+    a, b : tensor_like
+        The operands. They broadcast against each other.
+
+    Returns
+    -------
+    logaddexp2_gradients
+        Named tuple of the gradients:
+
+        - ``grad_a``, of the shape and dtype of ``a``.
+        - ``grad_b``, of the shape and dtype of ``b``.
     """
 
 def logical_and(a: TensorLike, b: TensorLike) -> Tensor:
@@ -5999,6 +8446,252 @@ def logsumexp_backward(
         The axis or axes to reduce, by default all. A negative number counts from the last axis.
     keepdims : bool, default False
         Whether to keep the reduced axes with size 1, so that the result broadcasts against ``x``.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
+def lp_pool1d(
+    x: TensorLike,
+    norm_type: float,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    ceil_mode: bool = False,
+) -> Tensor:
+    """The norm of each window of sequences, ``sum(x**p)**(1 / p)`` for ``p = norm_type``.
+
+    Where the sum is negative, the result is 0.
+
+    Parameters
+    ----------
+    x : tensor_like, (batch, channels, length)
+        The sequences. The batch axis may be missing.
+    norm_type : float
+        The exponent: 1 for sums, 2 for Euclidean norms.
+    kernel_size : int or sequence of ints
+        The size of a window: a number, or one for each axis.
+    stride : int or sequence of ints, optional
+        The distance between neighbouring windows, by default ``kernel_size``.
+    ceil_mode : bool, default False
+        Whether the last window may end behind the input, instead of being dropped. Its sum is
+        multiplied as if it were full.
+
+    Returns
+    -------
+    Tensor
+        The norms, of shape (batch, channels, length). See `max_pool2d` for the sizes.
+
+    Raises
+    ------
+    ValueError
+        If ``x`` has another number of axes, or a window does not fit into it.
+
+    See Also
+    --------
+    lp_pool1d_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``x**(p - 1) * output**(1 - p)``, 0 where
+    the output is 0.
+    """
+
+def lp_pool1d_backward(
+    grad_output: TensorLike,
+    x: TensorLike,
+    output: TensorLike,
+    norm_type: float,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    ceil_mode: bool = False,
+) -> Tensor:
+    """``grad_output * x**(p - 1) * output**(1 - p)``, summed over the windows of each element.
+
+    The backward pass of `lp_pool1d`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `lp_pool1d`, of its shape. Its dtype must be floating.
+    x : tensor_like, (batch, channels, length)
+        The sequences. The batch axis may be missing.
+    output : tensor_like
+        The result of `lp_pool1d`.
+    norm_type : float
+        The exponent: 1 for sums, 2 for Euclidean norms.
+    kernel_size : int or sequence of ints
+        The size of a window: a number, or one for each axis.
+    stride : int or sequence of ints, optional
+        The distance between neighbouring windows, by default ``kernel_size``.
+    ceil_mode : bool, default False
+        Whether the last window may end behind the input, instead of being dropped. Its sum is
+        multiplied as if it were full.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
+def lp_pool2d(
+    x: TensorLike,
+    norm_type: float,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    ceil_mode: bool = False,
+) -> Tensor:
+    """The norm of each window of pictures, ``sum(x**p)**(1 / p)`` for ``p = norm_type``.
+
+    Where the sum is negative, the result is 0.
+
+    Parameters
+    ----------
+    x : tensor_like, (batch, channels, height, width)
+        The pictures. The batch axis may be missing.
+    norm_type : float
+        The exponent: 1 for sums, 2 for Euclidean norms.
+    kernel_size : int or sequence of ints
+        The size of a window: a number, or one for each axis.
+    stride : int or sequence of ints, optional
+        The distance between neighbouring windows, by default ``kernel_size``.
+    ceil_mode : bool, default False
+        Whether the last window may end behind the input, instead of being dropped. Its sum is
+        multiplied as if it were full.
+
+    Returns
+    -------
+    Tensor
+        The norms, of shape (batch, channels, height, width). See `max_pool2d` for the sizes.
+
+    Raises
+    ------
+    ValueError
+        If ``x`` has another number of axes, or a window does not fit into it.
+
+    See Also
+    --------
+    lp_pool2d_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``x**(p - 1) * output**(1 - p)``, 0 where
+    the output is 0.
+    """
+
+def lp_pool2d_backward(
+    grad_output: TensorLike,
+    x: TensorLike,
+    output: TensorLike,
+    norm_type: float,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    ceil_mode: bool = False,
+) -> Tensor:
+    """``grad_output * x**(p - 1) * output**(1 - p)``, summed over the windows of each element.
+
+    The backward pass of `lp_pool2d`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `lp_pool2d`, of its shape. Its dtype must be floating.
+    x : tensor_like, (batch, channels, height, width)
+        The pictures. The batch axis may be missing.
+    output : tensor_like
+        The result of `lp_pool2d`.
+    norm_type : float
+        The exponent: 1 for sums, 2 for Euclidean norms.
+    kernel_size : int or sequence of ints
+        The size of a window: a number, or one for each axis.
+    stride : int or sequence of ints, optional
+        The distance between neighbouring windows, by default ``kernel_size``.
+    ceil_mode : bool, default False
+        Whether the last window may end behind the input, instead of being dropped. Its sum is
+        multiplied as if it were full.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
+def lp_pool3d(
+    x: TensorLike,
+    norm_type: float,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    ceil_mode: bool = False,
+) -> Tensor:
+    """The norm of each window of volumes, ``sum(x**p)**(1 / p)`` for ``p = norm_type``.
+
+    Where the sum is negative, the result is 0.
+
+    Parameters
+    ----------
+    x : tensor_like, (batch, channels, depth, height, width)
+        The volumes. The batch axis may be missing.
+    norm_type : float
+        The exponent: 1 for sums, 2 for Euclidean norms.
+    kernel_size : int or sequence of ints
+        The size of a window: a number, or one for each axis.
+    stride : int or sequence of ints, optional
+        The distance between neighbouring windows, by default ``kernel_size``.
+    ceil_mode : bool, default False
+        Whether the last window may end behind the input, instead of being dropped. Its sum is
+        multiplied as if it were full.
+
+    Returns
+    -------
+    Tensor
+        The norms, of shape (batch, channels, depth, height, width). See `max_pool2d` for the sizes.
+
+    Raises
+    ------
+    ValueError
+        If ``x`` has another number of axes, or a window does not fit into it.
+
+    See Also
+    --------
+    lp_pool3d_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``x**(p - 1) * output**(1 - p)``, 0 where
+    the output is 0.
+    """
+
+def lp_pool3d_backward(
+    grad_output: TensorLike,
+    x: TensorLike,
+    output: TensorLike,
+    norm_type: float,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    ceil_mode: bool = False,
+) -> Tensor:
+    """``grad_output * x**(p - 1) * output**(1 - p)``, summed over the windows of each element.
+
+    The backward pass of `lp_pool3d`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `lp_pool3d`, of its shape. Its dtype must be floating.
+    x : tensor_like, (batch, channels, depth, height, width)
+        The volumes. The batch axis may be missing.
+    output : tensor_like
+        The result of `lp_pool3d`.
+    norm_type : float
+        The exponent: 1 for sums, 2 for Euclidean norms.
+    kernel_size : int or sequence of ints
+        The size of a window: a number, or one for each axis.
+    stride : int or sequence of ints, optional
+        The distance between neighbouring windows, by default ``kernel_size``.
+    ceil_mode : bool, default False
+        Whether the last window may end behind the input, instead of being dropped. Its sum is
+        multiplied as if it were full.
 
     Returns
     -------
@@ -6395,6 +9088,90 @@ def max_pool1d_backward(
         Gradient of ``x``, of its shape and dtype.
     """
 
+def max_pool1d_with_indices(
+    x: TensorLike,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = 0,
+    dilation: int | Sequence[int] = 1,
+    ceil_mode: bool = False,
+) -> tuple[Tensor, Tensor]:
+    """The largest element of each window of sequences, as in `max_pool1d`, and its place.
+
+    Parameters
+    ----------
+    x : tensor_like, (batch, channels, length)
+        The sequences. The batch axis may be missing.
+    kernel_size : int or sequence of ints
+        The size of a window: a number, or one for each axis.
+    stride : int or sequence of ints, optional
+        The distance between neighbouring windows, by default ``kernel_size``.
+    padding : int or sequence of ints, default 0
+        The number of elements to add on each side, at most half of ``kernel_size``.
+    dilation : int or sequence of ints, default 1
+        The distance between neighbouring elements of a window.
+    ceil_mode : bool, default False
+        Whether the last window may end behind the padding, instead of being dropped.
+
+    Returns
+    -------
+    tuple of Tensor
+        The maxima, and the index of each into the flattened axes behind the channels, int64. Of
+        equal elements it is that of the first.
+
+    Raises
+    ------
+    ValueError
+        If ``x`` has another number of axes, or a window does not fit into it.
+
+    See Also
+    --------
+    max_pool1d_with_indices_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``grad_output`` (of the maxima) to the elements at ``indices``.
+    """
+
+def max_pool1d_with_indices_backward(
+    grad_output: TensorLike,
+    input_shape: Sequence[int],
+    indices: TensorLike,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = 0,
+    dilation: int | Sequence[int] = 1,
+    ceil_mode: bool = False,
+) -> Tensor:
+    """Zeros of ``input_shape`` with ``grad_output`` added at ``indices``.
+
+    The backward pass of `max_pool1d_with_indices`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the first result of `max_pool1d_with_indices`, of its shape. Its dtype must be floating.
+    input_shape : sequence of ints
+        Shape of ``x``.
+    indices : tensor_like
+        The second result of `max_pool1d_with_indices`.
+    kernel_size : int or sequence of ints
+        The size of a window: a number, or one for each axis.
+    stride : int or sequence of ints, optional
+        The distance between neighbouring windows, by default ``kernel_size``.
+    padding : int or sequence of ints, default 0
+        The number of elements to add on each side, at most half of ``kernel_size``.
+    dilation : int or sequence of ints, default 1
+        The distance between neighbouring elements of a window.
+    ceil_mode : bool, default False
+        Whether the last window may end behind the padding, instead of being dropped.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
 def max_pool2d(
     x: TensorLike,
     kernel_size: int | Sequence[int],
@@ -6480,6 +9257,257 @@ def max_pool2d_backward(
         Gradient of ``x``, of its shape and dtype.
     """
 
+def max_pool2d_with_indices(
+    x: TensorLike,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = 0,
+    dilation: int | Sequence[int] = 1,
+    ceil_mode: bool = False,
+) -> tuple[Tensor, Tensor]:
+    """The largest element of each window of pictures, as in `max_pool2d`, and its place.
+
+    Parameters
+    ----------
+    x : tensor_like, (batch, channels, height, width)
+        The pictures. The batch axis may be missing.
+    kernel_size : int or sequence of ints
+        The size of a window: a number, or one for each axis.
+    stride : int or sequence of ints, optional
+        The distance between neighbouring windows, by default ``kernel_size``.
+    padding : int or sequence of ints, default 0
+        The number of elements to add on each side, at most half of ``kernel_size``.
+    dilation : int or sequence of ints, default 1
+        The distance between neighbouring elements of a window.
+    ceil_mode : bool, default False
+        Whether the last window may end behind the padding, instead of being dropped.
+
+    Returns
+    -------
+    tuple of Tensor
+        The maxima, and the index of each into the flattened axes behind the channels, int64. Of
+        equal elements it is that of the first.
+
+    Raises
+    ------
+    ValueError
+        If ``x`` has another number of axes, or a window does not fit into it.
+
+    See Also
+    --------
+    max_pool2d_with_indices_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``grad_output`` (of the maxima) to the elements at ``indices``.
+    """
+
+def max_pool2d_with_indices_backward(
+    grad_output: TensorLike,
+    input_shape: Sequence[int],
+    indices: TensorLike,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = 0,
+    dilation: int | Sequence[int] = 1,
+    ceil_mode: bool = False,
+) -> Tensor:
+    """Zeros of ``input_shape`` with ``grad_output`` added at ``indices``.
+
+    The backward pass of `max_pool2d_with_indices`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the first result of `max_pool2d_with_indices`, of its shape. Its dtype must be floating.
+    input_shape : sequence of ints
+        Shape of ``x``.
+    indices : tensor_like
+        The second result of `max_pool2d_with_indices`.
+    kernel_size : int or sequence of ints
+        The size of a window: a number, or one for each axis.
+    stride : int or sequence of ints, optional
+        The distance between neighbouring windows, by default ``kernel_size``.
+    padding : int or sequence of ints, default 0
+        The number of elements to add on each side, at most half of ``kernel_size``.
+    dilation : int or sequence of ints, default 1
+        The distance between neighbouring elements of a window.
+    ceil_mode : bool, default False
+        Whether the last window may end behind the padding, instead of being dropped.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
+def max_pool3d(
+    x: TensorLike,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = 0,
+    dilation: int | Sequence[int] = 1,
+    ceil_mode: bool = False,
+) -> Tensor:
+    """The largest element of each window of volumes. NaN counts as largest.
+
+    Windows may begin in the ``padding`` but see no element there.
+
+    Parameters
+    ----------
+    x : tensor_like, (batch, channels, depth, height, width)
+        The volumes. The batch axis may be missing.
+    kernel_size : int or sequence of ints
+        The size of a window: a number, or one for each axis.
+    stride : int or sequence of ints, optional
+        The distance between neighbouring windows, by default ``kernel_size``.
+    padding : int or sequence of ints, default 0
+        The number of elements to add on each side, at most half of ``kernel_size``.
+    dilation : int or sequence of ints, default 1
+        The distance between neighbouring elements of a window.
+    ceil_mode : bool, default False
+        Whether the last window may end behind the padding, instead of being dropped.
+
+    Returns
+    -------
+    Tensor
+        The maxima, of shape (batch, channels, depth, height, width). See `max_pool2d` for the sizes.
+
+    Raises
+    ------
+    ValueError
+        If ``x`` has another number of axes, or a window does not fit into it.
+
+    See Also
+    --------
+    max_pool3d_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``grad_output``
+    to the largest element of its window, the first of several, slice by slice and row by row.
+    """
+
+def max_pool3d_backward(
+    grad_output: TensorLike,
+    x: TensorLike,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = 0,
+    dilation: int | Sequence[int] = 1,
+    ceil_mode: bool = False,
+) -> Tensor:
+    """``grad_output`` to the first of the largest elements of each window.
+
+    The backward pass of `max_pool3d`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `max_pool3d`, of its shape. Its dtype must be floating.
+    x : tensor_like, (batch, channels, depth, height, width)
+        The volumes. The batch axis may be missing.
+    kernel_size : int or sequence of ints
+        The size of a window: a number, or one for each axis.
+    stride : int or sequence of ints, optional
+        The distance between neighbouring windows, by default ``kernel_size``.
+    padding : int or sequence of ints, default 0
+        The number of elements to add on each side, at most half of ``kernel_size``.
+    dilation : int or sequence of ints, default 1
+        The distance between neighbouring elements of a window.
+    ceil_mode : bool, default False
+        Whether the last window may end behind the padding, instead of being dropped.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
+def max_pool3d_with_indices(
+    x: TensorLike,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = 0,
+    dilation: int | Sequence[int] = 1,
+    ceil_mode: bool = False,
+) -> tuple[Tensor, Tensor]:
+    """The largest element of each window of volumes, as in `max_pool3d`, and its place.
+
+    Parameters
+    ----------
+    x : tensor_like, (batch, channels, depth, height, width)
+        The volumes. The batch axis may be missing.
+    kernel_size : int or sequence of ints
+        The size of a window: a number, or one for each axis.
+    stride : int or sequence of ints, optional
+        The distance between neighbouring windows, by default ``kernel_size``.
+    padding : int or sequence of ints, default 0
+        The number of elements to add on each side, at most half of ``kernel_size``.
+    dilation : int or sequence of ints, default 1
+        The distance between neighbouring elements of a window.
+    ceil_mode : bool, default False
+        Whether the last window may end behind the padding, instead of being dropped.
+
+    Returns
+    -------
+    tuple of Tensor
+        The maxima, and the index of each into the flattened axes behind the channels, int64. Of
+        equal elements it is that of the first.
+
+    Raises
+    ------
+    ValueError
+        If ``x`` has another number of axes, or a window does not fit into it.
+
+    See Also
+    --------
+    max_pool3d_with_indices_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``grad_output`` (of the maxima) to the elements at ``indices``.
+    """
+
+def max_pool3d_with_indices_backward(
+    grad_output: TensorLike,
+    input_shape: Sequence[int],
+    indices: TensorLike,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = 0,
+    dilation: int | Sequence[int] = 1,
+    ceil_mode: bool = False,
+) -> Tensor:
+    """Zeros of ``input_shape`` with ``grad_output`` added at ``indices``.
+
+    The backward pass of `max_pool3d_with_indices`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the first result of `max_pool3d_with_indices`, of its shape. Its dtype must be floating.
+    input_shape : sequence of ints
+        Shape of ``x``.
+    indices : tensor_like
+        The second result of `max_pool3d_with_indices`.
+    kernel_size : int or sequence of ints
+        The size of a window: a number, or one for each axis.
+    stride : int or sequence of ints, optional
+        The distance between neighbouring windows, by default ``kernel_size``.
+    padding : int or sequence of ints, default 0
+        The number of elements to add on each side, at most half of ``kernel_size``.
+    dilation : int or sequence of ints, default 1
+        The distance between neighbouring elements of a window.
+    ceil_mode : bool, default False
+        Whether the last window may end behind the padding, instead of being dropped.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
 def max_reduce(
     x: TensorLike, axis: int | Sequence[int] | None = None, keepdims: bool = False
 ) -> Tensor:
@@ -6534,6 +9562,258 @@ def max_reduce_backward(
         The axis or axes to reduce, by default all. A negative number counts from the last axis.
     keepdims : bool, default False
         Whether to keep the reduced axes with size 1, so that the result broadcasts against ``x``.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
+def max_unpool1d(
+    x: TensorLike,
+    indices: TensorLike,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = 0,
+    output_size: int | Sequence[int] | None = None,
+) -> Tensor:
+    """Zeros with the maxima of sequences where `max_pool1d_with_indices` found them.
+
+    Where an index comes twice, the last value stays.
+
+    Parameters
+    ----------
+    x : tensor_like, (batch, channels, length)
+        The maxima. The batch axis may be missing.
+    indices : tensor_like, ints in the shape of ``x``
+        Their places in the flattened axes behind the channels of the result.
+    kernel_size : int or sequence of ints
+        The size of a window: a number, or one for each axis.
+    stride : int or sequence of ints, optional
+        The distance between neighbouring windows, by default ``kernel_size``.
+    padding : int or sequence of ints, default 0
+        The number of elements to add on each side, at most half of ``kernel_size``.
+    output_size : int or sequence of ints, optional
+        The sizes of the result, by default the least that the windows need.
+
+    Returns
+    -------
+    Tensor
+        The result. An axis of ``n`` elements becomes
+        ``(n - 1) * stride - 2 * padding + kernel_size`` or ``output_size``.
+
+    Raises
+    ------
+    ValueError
+        If an index is out of range, or ``output_size`` is a ``stride`` or more from the default.
+
+    See Also
+    --------
+    max_unpool1d_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``grad_output`` at ``indices``, 0
+    for a value that did not stay.
+    """
+
+def max_unpool1d_backward(
+    grad_output: TensorLike,
+    x_shape: Sequence[int],
+    indices: TensorLike,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = 0,
+    output_size: int | Sequence[int] | None = None,
+) -> Tensor:
+    """``grad_output`` at ``indices``, 0 for a value that did not stay.
+
+    The backward pass of `max_unpool1d`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `max_unpool1d`, of its shape. Its dtype must be floating.
+    x_shape : sequence of ints
+        Shape of ``x``.
+    indices : tensor_like, ints in the shape of ``x``
+        Their places in the flattened axes behind the channels of the result.
+    kernel_size : int or sequence of ints
+        The size of a window: a number, or one for each axis.
+    stride : int or sequence of ints, optional
+        The distance between neighbouring windows, by default ``kernel_size``.
+    padding : int or sequence of ints, default 0
+        The number of elements to add on each side, at most half of ``kernel_size``.
+    output_size : int or sequence of ints, optional
+        The sizes of the result, by default the least that the windows need.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
+def max_unpool2d(
+    x: TensorLike,
+    indices: TensorLike,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = 0,
+    output_size: int | Sequence[int] | None = None,
+) -> Tensor:
+    """Zeros with the maxima of pictures where `max_pool2d_with_indices` found them.
+
+    Where an index comes twice, the last value stays.
+
+    Parameters
+    ----------
+    x : tensor_like, (batch, channels, height, width)
+        The maxima. The batch axis may be missing.
+    indices : tensor_like, ints in the shape of ``x``
+        Their places in the flattened axes behind the channels of the result.
+    kernel_size : int or sequence of ints
+        The size of a window: a number, or one for each axis.
+    stride : int or sequence of ints, optional
+        The distance between neighbouring windows, by default ``kernel_size``.
+    padding : int or sequence of ints, default 0
+        The number of elements to add on each side, at most half of ``kernel_size``.
+    output_size : int or sequence of ints, optional
+        The sizes of the result, by default the least that the windows need.
+
+    Returns
+    -------
+    Tensor
+        The result. An axis of ``n`` elements becomes
+        ``(n - 1) * stride - 2 * padding + kernel_size`` or ``output_size``.
+
+    Raises
+    ------
+    ValueError
+        If an index is out of range, or ``output_size`` is a ``stride`` or more from the default.
+
+    See Also
+    --------
+    max_unpool2d_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``grad_output`` at ``indices``, 0
+    for a value that did not stay.
+    """
+
+def max_unpool2d_backward(
+    grad_output: TensorLike,
+    x_shape: Sequence[int],
+    indices: TensorLike,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = 0,
+    output_size: int | Sequence[int] | None = None,
+) -> Tensor:
+    """``grad_output`` at ``indices``, 0 for a value that did not stay.
+
+    The backward pass of `max_unpool2d`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `max_unpool2d`, of its shape. Its dtype must be floating.
+    x_shape : sequence of ints
+        Shape of ``x``.
+    indices : tensor_like, ints in the shape of ``x``
+        Their places in the flattened axes behind the channels of the result.
+    kernel_size : int or sequence of ints
+        The size of a window: a number, or one for each axis.
+    stride : int or sequence of ints, optional
+        The distance between neighbouring windows, by default ``kernel_size``.
+    padding : int or sequence of ints, default 0
+        The number of elements to add on each side, at most half of ``kernel_size``.
+    output_size : int or sequence of ints, optional
+        The sizes of the result, by default the least that the windows need.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
+def max_unpool3d(
+    x: TensorLike,
+    indices: TensorLike,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = 0,
+    output_size: int | Sequence[int] | None = None,
+) -> Tensor:
+    """Zeros with the maxima of volumes where `max_pool3d_with_indices` found them.
+
+    Where an index comes twice, the last value stays.
+
+    Parameters
+    ----------
+    x : tensor_like, (batch, channels, depth, height, width)
+        The maxima. The batch axis may be missing.
+    indices : tensor_like, ints in the shape of ``x``
+        Their places in the flattened axes behind the channels of the result.
+    kernel_size : int or sequence of ints
+        The size of a window: a number, or one for each axis.
+    stride : int or sequence of ints, optional
+        The distance between neighbouring windows, by default ``kernel_size``.
+    padding : int or sequence of ints, default 0
+        The number of elements to add on each side, at most half of ``kernel_size``.
+    output_size : int or sequence of ints, optional
+        The sizes of the result, by default the least that the windows need.
+
+    Returns
+    -------
+    Tensor
+        The result. An axis of ``n`` elements becomes
+        ``(n - 1) * stride - 2 * padding + kernel_size`` or ``output_size``.
+
+    Raises
+    ------
+    ValueError
+        If an index is out of range, or ``output_size`` is a ``stride`` or more from the default.
+
+    See Also
+    --------
+    max_unpool3d_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``grad_output`` at ``indices``, 0
+    for a value that did not stay.
+    """
+
+def max_unpool3d_backward(
+    grad_output: TensorLike,
+    x_shape: Sequence[int],
+    indices: TensorLike,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = 0,
+    output_size: int | Sequence[int] | None = None,
+) -> Tensor:
+    """``grad_output`` at ``indices``, 0 for a value that did not stay.
+
+    The backward pass of `max_unpool3d`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `max_unpool3d`, of its shape. Its dtype must be floating.
+    x_shape : sequence of ints
+        Shape of ``x``.
+    indices : tensor_like, ints in the shape of ``x``
+        Their places in the flattened axes behind the channels of the result.
+    kernel_size : int or sequence of ints
+        The size of a window: a number, or one for each axis.
+    stride : int or sequence of ints, optional
+        The distance between neighbouring windows, by default ``kernel_size``.
+    padding : int or sequence of ints, default 0
+        The number of elements to add on each side, at most half of ``kernel_size``.
+    output_size : int or sequence of ints, optional
+        The sizes of the result, by default the least that the windows need.
 
     Returns
     -------
@@ -7028,6 +10308,62 @@ def multiply_backward(grad_output: TensorLike, a: TensorLike, b: TensorLike) -> 
         - ``grad_b``, of the shape and dtype of ``b``.
     """
 
+def nan_to_num(
+    x: TensorLike, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None
+) -> Tensor:
+    """``x`` with NaN and infinities replaced by numbers.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+    nan : float, default 0.0
+        What stands for NaN.
+    posinf, neginf : float, optional
+        What stands for the infinities, by default the largest and the smallest number of the dtype.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    See Also
+    --------
+    nan_to_num_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: 1 where ``x`` is finite, else 0.
+    """
+
+def nan_to_num_backward(
+    grad_output: TensorLike,
+    x: TensorLike,
+    nan: float = 0.0,
+    posinf: float | None = None,
+    neginf: float | None = None,
+) -> Tensor:
+    """``grad_output`` where ``x`` is finite, else 0.
+
+    The backward pass of `nan_to_num`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `nan_to_num`, of its shape. Its dtype must be floating.
+    x : tensor_like
+        The input.
+    nan : float, default 0.0
+        What stands for NaN.
+    posinf, neginf : float, optional
+        What stands for the infinities, by default the largest and the smallest number of the dtype.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
 def negative(x: TensorLike) -> Tensor:
     """The negative, ``-x``.
 
@@ -7500,6 +10836,113 @@ def permute_backward(grad_output: TensorLike, axes: Sequence[int]) -> Tensor:
         Gradient of ``x``, of its shape and dtype.
     """
 
+def pixel_shuffle(x: TensorLike, upscale_factor: int) -> Tensor:
+    """Channels spread over squares of ``r = upscale_factor`` by ``r`` pixels.
+
+    Pixel ``(i * r + a, j * r + b)`` of channel ``c`` comes from pixel ``(i, j)`` of channel
+    ``c * r**2 + a * r + b``.
+
+    Parameters
+    ----------
+    x : tensor_like, (..., channels * r**2, height, width)
+        The pictures.
+    upscale_factor : int
+        The factor by which height and width grow.
+
+    Returns
+    -------
+    Tensor
+        The larger pictures, (..., channels, height * r, width * r).
+
+    Raises
+    ------
+    ValueError
+        If ``r**2`` does not divide the channels.
+
+    See Also
+    --------
+    pixel_shuffle_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``pixel_unshuffle`` of ``grad_output``.
+    """
+
+def pixel_shuffle_backward(
+    grad_output: TensorLike, input_shape: Sequence[int], upscale_factor: int
+) -> Tensor:
+    """``pixel_unshuffle`` of ``grad_output``.
+
+    The backward pass of `pixel_shuffle`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `pixel_shuffle`, of its shape. Its dtype must be floating.
+    input_shape : sequence of ints
+        Shape of ``x``.
+    upscale_factor : int
+        The factor by which height and width grow.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
+def pixel_unshuffle(x: TensorLike, downscale_factor: int) -> Tensor:
+    """Squares of ``r = downscale_factor`` by ``r`` pixels gathered in channels.
+
+    This is the inverse of `pixel_shuffle`.
+
+    Parameters
+    ----------
+    x : tensor_like, (..., channels, height * r, width * r)
+        The pictures.
+    downscale_factor : int
+        The factor by which height and width shrink.
+
+    Returns
+    -------
+    Tensor
+        The smaller pictures, (..., channels * r**2, height, width).
+
+    Raises
+    ------
+    ValueError
+        If ``r`` does not divide height and width.
+
+    See Also
+    --------
+    pixel_unshuffle_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``pixel_shuffle`` of ``grad_output``.
+    """
+
+def pixel_unshuffle_backward(
+    grad_output: TensorLike, input_shape: Sequence[int], downscale_factor: int
+) -> Tensor:
+    """``pixel_shuffle`` of ``grad_output``.
+
+    The backward pass of `pixel_unshuffle`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `pixel_unshuffle`, of its shape. Its dtype must be floating.
+    input_shape : sequence of ints
+        Shape of ``x``.
+    downscale_factor : int
+        The factor by which height and width shrink.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
 def place(x: TensorLike, shape: int | Sequence[int], index: Index) -> Tensor:
     """Zeros of ``shape`` with ``x`` added at ``index``.
 
@@ -7545,6 +10988,60 @@ def place_backward(
     index : index
         Anything that indexes a NumPy array: ints, slices, ``None``, ``...``, arrays of ints or bools, or a
         tuple of these.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
+def polygamma(x: TensorLike, n: int) -> Tensor:
+    """The ``n``-th derivative of ``digamma``.
+
+    At 0, -1, -2, ... it is inf for odd ``n`` and NaN for even ones.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+    n : int
+        The order, from 0 to 150.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    Raises
+    ------
+    ValueError
+        If ``n`` is out of range.
+
+    See Also
+    --------
+    polygamma_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative:
+    ``polygamma(x, n + 1)``.
+
+    Integers and booleans are converted to the default dtype first.
+    """
+
+def polygamma_backward(grad_output: TensorLike, x: TensorLike, n: int) -> Tensor:
+    """``grad_output * polygamma(x, n + 1)``.
+
+    The backward pass of `polygamma`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `polygamma`, of its shape. Its dtype must be floating.
+    x : tensor_like
+        The input.
+    n : int
+        The order, from 0 to 150.
 
     Returns
     -------
@@ -8405,6 +11902,69 @@ def round_backward(grad_output: TensorLike) -> Tensor:
         Gradient of ``x``, of its shape and dtype.
     """
 
+def rrelu(
+    x: TensorLike,
+    lower: float = 0.125,
+    upper: float = 0.3333333333333333,
+    training: bool = False,
+    generator: Generator | None = None,
+) -> Tensor:
+    """A leaky rectifier whose slope for negative inputs is random in training.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+    lower : float, default 0.125
+        Bounds of the slopes.
+    upper : float, default 0.3333333333333333
+        Bounds of the slopes.
+    training : bool, default False
+        Whether to draw a slope for each element. If not, all are halfway between the bounds.
+    generator : Generator, optional
+        The source of the slopes, by default ``ex.random.default_generator``.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    Raises
+    ------
+    ValueError
+        If ``lower`` is above ``upper``.
+
+    See Also
+    --------
+    rrelu_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: 1 where ``x`` is positive, else the slope, also at 0.
+
+    Integers and booleans are converted to the default dtype first.
+    """
+
+def rrelu_backward(grad_output: TensorLike, x: TensorLike, slope: TensorLike) -> Tensor:
+    """``grad_output`` where ``x`` is positive, else times ``slope``.
+
+    The backward pass of `rrelu`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `rrelu`, of its shape. Its dtype must be floating.
+    x : tensor_like
+        The input.
+    slope : tensor_like, floats
+        The slopes of the forward, one for each element or one for all.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
 def rsqrt(x: TensorLike) -> Tensor:
     """The reciprocal of the square root, ``1 / sqrt(x)``. Infinite at 0, NaN below.
 
@@ -8821,6 +12381,48 @@ def sin_backward(grad_output: TensorLike, x: TensorLike) -> Tensor:
         Gradient of ``x``, of its shape and dtype.
     """
 
+def sinc(x: TensorLike) -> Tensor:
+    """``sin(pi * x) / (pi * x)``, and 1 at 0.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    See Also
+    --------
+    sinc_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``(cos(pi * x) - output) / x``, which keeps its digits near 0, where it is 0.
+
+    Integers and booleans are converted to the default dtype first.
+    """
+
+def sinc_backward(grad_output: TensorLike, x: TensorLike) -> Tensor:
+    """``grad_output * (cos(pi * x) - sinc(x)) / x``.
+
+    The backward pass of `sinc`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `sinc`, of its shape. Its dtype must be floating.
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
 def sinh(x: TensorLike) -> Tensor:
     """The hyperbolic sine.
 
@@ -8942,6 +12544,57 @@ def smooth_l1_loss_backward(
         - ``grad_target``, of the shape and dtype of ``target``.
     """
 
+def soft_shrink(x: TensorLike, lambd: float = 0.5) -> Tensor:
+    """``x`` moved towards 0 by ``lambd``, and 0 where that would change its sign.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+    lambd : float, default 0.5
+        How far to move.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    Raises
+    ------
+    ValueError
+        If ``lambd`` is negative.
+
+    See Also
+    --------
+    soft_shrink_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: 1 where ``abs(x)`` is above ``lambd``, else 0.
+
+    Integers and booleans are converted to the default dtype first.
+    """
+
+def soft_shrink_backward(grad_output: TensorLike, x: TensorLike, lambd: float = 0.5) -> Tensor:
+    """``grad_output`` where ``abs(x) > lambd``, else 0.
+
+    The backward pass of `soft_shrink`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `soft_shrink`, of its shape. Its dtype must be floating.
+    x : tensor_like
+        The input.
+    lambd : float, default 0.5
+        How far to move.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
 def softmax(x: TensorLike, axis: int = -1) -> Tensor:
     """``exp(x)`` divided by its sum over ``axis``, without overflow.
 
@@ -8987,6 +12640,52 @@ def softmax_backward(grad_output: TensorLike, output: TensorLike, axis: int = -1
         The result of `softmax`.
     axis : int, default -1
         The axis whose elements are to sum to 1.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
+def softmin(x: TensorLike, axis: int = -1) -> Tensor:
+    """``exp(-x)`` divided by its sum over ``axis``, without overflow.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+    axis : int, default -1
+        The axis. A negative number counts from the last one.
+
+    Returns
+    -------
+    Tensor
+        The weights, in the shape of ``x``.
+
+    See Also
+    --------
+    softmin_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``output * (sum(grad_output * output) - grad_output)``.
+
+    Integers and booleans are converted to the default dtype first.
+    """
+
+def softmin_backward(grad_output: TensorLike, output: TensorLike, axis: int = -1) -> Tensor:
+    """``output * (sum(grad_output * output) - grad_output)``.
+
+    The backward pass of `softmin`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `softmin`, of its shape. Its dtype must be floating.
+    output : tensor_like
+        The result of `softmin`.
+    axis : int, default -1
+        The axis. A negative number counts from the last one.
 
     Returns
     -------
@@ -9741,6 +13440,48 @@ def tanh_backward(grad_output: TensorLike, output: TensorLike) -> Tensor:
         Gradient of ``x``, of its shape and dtype.
     """
 
+def tanh_shrink(x: TensorLike) -> Tensor:
+    """``x - tanh(x)``.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    See Also
+    --------
+    tanh_shrink_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``tanh(x)**2``.
+
+    Integers and booleans are converted to the default dtype first.
+    """
+
+def tanh_shrink_backward(grad_output: TensorLike, x: TensorLike) -> Tensor:
+    """``grad_output * tanh(x)**2``.
+
+    The backward pass of `tanh_shrink`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `tanh_shrink`, of its shape. Its dtype must be floating.
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
 def tensordot(
     a: TensorLike, b: TensorLike, axes: int | Sequence[int | Sequence[int]] = 2
 ) -> Tensor:
@@ -9804,6 +13545,58 @@ def tensordot_backward(
 
         - ``grad_a``, of the shape and dtype of ``a``.
         - ``grad_b``, of the shape and dtype of ``b``.
+    """
+
+def threshold(x: TensorLike, threshold: float, value: float) -> Tensor:
+    """``x`` where it is above ``threshold``, else ``value``.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+    threshold : float
+        The number that ``x`` must exceed.
+    value : float
+        What stands for the other elements.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    See Also
+    --------
+    threshold_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: 1 where ``x`` is above ``threshold``, else 0.
+
+    Integers and booleans are converted to the default dtype first.
+    """
+
+def threshold_backward(
+    grad_output: TensorLike, x: TensorLike, threshold: float, value: float
+) -> Tensor:
+    """``grad_output`` where ``x > threshold``, else 0.
+
+    The backward pass of `threshold`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `threshold`, of its shape. Its dtype must be floating.
+    x : tensor_like
+        The input.
+    threshold : float
+        The number that ``x`` must exceed.
+    value : float
+        What stands for the other elements.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
     """
 
 def tile(x: TensorLike, reps: int | Sequence[int]) -> Tensor:
@@ -10186,6 +13979,80 @@ def trunc_backward(grad_output: TensorLike) -> Tensor:
         Gradient of ``x``, of its shape and dtype.
     """
 
+def unfold(
+    x: TensorLike,
+    kernel_size: int | Sequence[int],
+    dilation: int | Sequence[int] = 1,
+    padding: int | Sequence[int] = 0,
+    stride: int | Sequence[int] = 1,
+) -> Tensor:
+    """The windows of pictures as columns, row by row, 0 in the padding.
+
+    Parameters
+    ----------
+    x : tensor_like, (batch, channels, height, width)
+        The pictures. The batch axis may be missing.
+    kernel_size : int or sequence of ints
+        The height and width of a window: a number for a square.
+    dilation : int or sequence of ints, default 1
+        The distance between neighbouring elements of a window: a number, or one for each axis.
+    padding : int or sequence of ints, default 0
+        The number of zeros on each side: a number, or one for each axis.
+    stride : int or sequence of ints, default 1
+        The distance between neighbouring windows: a number, or one for each axis.
+
+    Returns
+    -------
+    Tensor
+        The columns, (batch, channels * kernel height * kernel width, windows).
+
+    Raises
+    ------
+    ValueError
+        If ``x`` has another number of axes, or a window does not fit into it.
+
+    See Also
+    --------
+    unfold_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``fold`` of ``grad_output``.
+    """
+
+def unfold_backward(
+    grad_output: TensorLike,
+    input_shape: Sequence[int],
+    kernel_size: int | Sequence[int],
+    dilation: int | Sequence[int] = 1,
+    padding: int | Sequence[int] = 0,
+    stride: int | Sequence[int] = 1,
+) -> Tensor:
+    """``fold`` of ``grad_output``: each element of each window added to where it came from.
+
+    The backward pass of `unfold`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `unfold`, of its shape. Its dtype must be floating.
+    input_shape : sequence of ints
+        Shape of ``x``.
+    kernel_size : int or sequence of ints
+        The height and width of a window: a number for a square.
+    dilation : int or sequence of ints, default 1
+        The distance between neighbouring elements of a window: a number, or one for each axis.
+    padding : int or sequence of ints, default 0
+        The number of zeros on each side: a number, or one for each axis.
+    stride : int or sequence of ints, default 1
+        The distance between neighbouring windows: a number, or one for each axis.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
 def unsqueeze(x: TensorLike, axis: int | Sequence[int]) -> Tensor:
     """``x`` with new axes of size 1.
 
@@ -10354,6 +14221,59 @@ def where_backward(
     Returns
     -------
     where_gradients
+        Named tuple of the gradients:
+
+        - ``grad_a``, of the shape and dtype of ``a``.
+        - ``grad_b``, of the shape and dtype of ``b``.
+    """
+
+def xlogy(a: TensorLike, b: TensorLike) -> Tensor:
+    """``a * log(b)``, and 0 where ``a`` is 0 unless ``b`` is NaN.
+
+    Parameters
+    ----------
+    a, b : tensor_like
+        The operands. They broadcast against each other.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape to which ``a`` and ``b`` broadcast.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not broadcast.
+
+    See Also
+    --------
+    xlogy_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``log(b)``, 0 where ``a`` is 0 and ``b`` is not above 0; and ``a / b``, 0 where ``a``
+    is 0.
+
+    Integers and booleans are converted to the default dtype first.
+
+    Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
+    """
+
+def xlogy_backward(grad_output: TensorLike, a: TensorLike, b: TensorLike) -> xlogy_gradients:
+    """``grad_output * log(b)`` and ``grad_output * a / b``.
+
+    The backward pass of `xlogy`: from the gradient of its result to that of ``a`` and ``b``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `xlogy`, of its shape. Its dtype must be floating.
+    a, b : tensor_like
+        The operands. They broadcast against each other.
+
+    Returns
+    -------
+    xlogy_gradients
         Named tuple of the gradients:
 
         - ``grad_a``, of the shape and dtype of ``a``.

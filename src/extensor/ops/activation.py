@@ -276,6 +276,38 @@ def softmax_backward(grad_output: Tensor, output: Tensor, axis: int = -1) -> Ten
     return chain_rule(grad_output - mean, output)
 
 
+@op(shape=same_along, floats=True)
+def softmin(xp: Any, x: Array, axis: int = -1) -> Any:
+    """``exp(-x)`` divided by its sum over ``axis``, without overflow.
+
+    Derivative: ``output * (sum(grad_output * output) - grad_output)``.
+
+    Returns
+    -------
+    Tensor
+        The weights, in the shape of ``x``.
+
+    >>> import extensor as ex
+    >>> ex.softmin([1000.0, 1000.0, 2000.0])
+    tensor([0.5, 0.5, 0. ])
+    >>> ex.softmin_backward([1.0, 0.0], [0.5, 0.5])
+    tensor([-0.25,  0.25])
+    """
+    if 0 in x.shape:
+        return x
+    x = supplement.in_c_order(x)
+    line = axis_or_none("softmin", axis, x.ndim)
+    weights = xp.exp(xp.min(x, axis=line, keepdims=True) - x)
+    return weights / xp.sum(weights, axis=line, keepdims=True)
+
+
+@softmin.backward()
+def softmin_backward(grad_output: Tensor, output: Tensor, axis: int = -1) -> Tensor:
+    """``output * (sum(grad_output * output) - grad_output)``."""
+    mean = chain_rule(grad_output, output).sum(axis=axis, keepdims=True)
+    return chain_rule(mean - grad_output, output)
+
+
 @op(kernel="log_softmax", shape=same_along, floats=True)
 def log_softmax(xp: Any, x: Array, axis: int = -1) -> Any:
     """The logarithm of `softmax`, ``x - log(sum(exp(x)))`` over ``axis``, without overflow.

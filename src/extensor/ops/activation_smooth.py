@@ -117,6 +117,69 @@ def softplus_backward(grad_output: Tensor, x: Tensor, beta: float = 1.0) -> Tens
     return chain_rule(grad_output, sigmoid(beta * x))
 
 
+@op(shape=same, floats=True)
+def log_sigmoid(xp: Any, x: Array) -> Any:
+    """``log(sigmoid(x))``, without overflow. Derivative: ``sigmoid(-x)``.
+
+    >>> import extensor as ex
+    >>> ex.log_sigmoid([-1000.0, 0.0, 1000.0])
+    tensor([-1.000000e+03, -6.931472e-01,  0.000000e+00])
+    >>> ex.log_sigmoid_backward([1.0, 1.0], [-1000.0, 0.0])
+    tensor([1. , 0.5])
+    """
+    x = supplement.in_c_order(x)
+    return xp.minimum(x, xp.zeros((), dtype=x.dtype)) - xp.log1p(xp.exp(-xp.abs(x)))
+
+
+@log_sigmoid.backward()
+def log_sigmoid_backward(grad_output: Tensor, x: Tensor) -> Tensor:
+    """``grad_output * sigmoid(-x)``."""
+    return chain_rule(grad_output, sigmoid(-x))
+
+
+def _celu(name: str, shapes: Shapes, alpha: float) -> Shape:
+    if alpha == 0:
+        raise value_error(name, "alpha must not be 0", alpha=alpha)
+    return same(name, shapes)
+
+
+@op(shape=_celu, floats=True)
+def celu(xp: Any, x: Array, alpha: float = 1.0) -> Any:
+    """The continuously differentiable `elu`: ``alpha * (exp(x / alpha) - 1)`` where ``x`` is negative.
+
+    Elsewhere it is ``x``. Derivative: 1 or ``exp(x / alpha)``.
+
+    Parameters
+    ----------
+    alpha
+        Minus the value that is approached at -inf.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    Raises
+    ------
+    ValueError
+        If ``alpha`` is 0.
+
+    >>> import extensor as ex
+    >>> ex.celu([-1.0, 2.0], alpha=0.5)
+    tensor([-0.43233237,  2.        ])
+    >>> ex.celu_backward([1.0, 1.0], [0.0, 2.0])
+    tensor([1., 1.])
+    """
+    x = supplement.in_c_order(x)
+    return xp.where(x > 0, x, alpha * xp.expm1(x / alpha))
+
+
+@celu.backward()
+def celu_backward(grad_output: Tensor, x: Tensor, alpha: float = 1.0) -> Tensor:
+    """``grad_output`` times 1 or ``exp(x / alpha)``."""
+    return chain_rule(grad_output, where(x > 0, 1.0, exp(x / alpha)))
+
+
 @op(kernel="softsign", shape=same, floats=True)
 def softsign(xp: Any, x: Array) -> Any:
     """``x / (1 + |x|)``, which is -1 and 1 at the infinities. Derivative: ``1 / (1 + |x|)**2``.

@@ -372,6 +372,24 @@ class Attached(TensorBase):
         Tensor
             A copy of ``x``.
         """
+    def copysign(self, b: TensorLike) -> Tensor:
+        """The magnitude of ``a`` with the sign of ``b``.
+
+        Parameters
+        ----------
+        a, b : tensor_like
+            The operands. They broadcast against each other.
+
+        Returns
+        -------
+        Tensor
+            The result, in the shape to which ``a`` and ``b`` broadcast.
+
+        Raises
+        ------
+        ValueError
+            If the shapes do not broadcast.
+        """
     def cos(self) -> Tensor:
         """The cosine.
 
@@ -451,6 +469,14 @@ class Attached(TensorBase):
         ValueError
             If ``x`` has neither one nor two axes.
         """
+    def digamma(self) -> Tensor:
+        """The derivative of ``lgamma``; -inf at 0, NaN at -1, -2, ...
+
+        Returns
+        -------
+        Tensor
+            The result, in the shape of ``x``.
+        """
     def divide(self, b: TensorLike) -> Tensor:
         """The quotient ``a / b``. Infinite or NaN where ``b`` is 0.
 
@@ -521,8 +547,32 @@ class Attached(TensorBase):
         Tensor
             The result, in the shape of ``x``.
         """
+    def erfc(self) -> Tensor:
+        """The complementary error function ``1 - erf(x)``, with all its digits where it is tiny.
+
+        Returns
+        -------
+        Tensor
+            The result, in the shape of ``x``.
+        """
+    def erfinv(self) -> Tensor:
+        """The inverse of the error function; infinite at -1 and 1, NaN outside.
+
+        Returns
+        -------
+        Tensor
+            The result, in the shape of ``x``.
+        """
     def exp(self) -> Tensor:
         """The exponential, ``e ** x``.
+
+        Returns
+        -------
+        Tensor
+            The result, in the shape of ``x``.
+        """
+    def exp2(self) -> Tensor:
+        """``2 ** x``.
 
         Returns
         -------
@@ -619,6 +669,24 @@ class Attached(TensorBase):
         ValueError
             If the shapes do not broadcast.
         """
+    def fmod(self, b: TensorLike) -> Tensor:
+        """The remainder of ``a / b`` with the sign of ``a``, as in C.
+
+        Parameters
+        ----------
+        a, b : tensor_like
+            The operands. They broadcast against each other.
+
+        Returns
+        -------
+        Tensor
+            The result, in the shape to which ``a`` and ``b`` broadcast.
+
+        Raises
+        ------
+        ValueError
+            If the shapes do not broadcast.
+        """
     def gather(self, indices: TensorLike, axis: int) -> Tensor:
         """Elements of ``x`` at ``indices`` along ``axis``, line by line.
 
@@ -689,6 +757,24 @@ class Attached(TensorBase):
 
         Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
         """
+    def hypot(self, b: TensorLike) -> Tensor:
+        """``sqrt(a**2 + b**2)``, without overflow.
+
+        Parameters
+        ----------
+        a, b : tensor_like
+            The operands. They broadcast against each other.
+
+        Returns
+        -------
+        Tensor
+            The result, in the shape to which ``a`` and ``b`` broadcast.
+
+        Raises
+        ------
+        ValueError
+            If the shapes do not broadcast.
+        """
     def identity(self) -> Tensor:
         """The same values and the same memory, as a new place on the tape.
 
@@ -753,6 +839,26 @@ class Attached(TensorBase):
         -----
         The result has no gradient.
         """
+    def lerp(self, end: TensorLike, weight: TensorLike) -> Tensor:
+        """The point between ``start`` and ``end``, ``start + weight * (end - start)``; exact at both.
+
+        Parameters
+        ----------
+        start, end : tensor_like
+            The points at the weights 0 and 1.
+        weight : tensor_like
+            How far along. All three broadcast against each other.
+
+        Returns
+        -------
+        Tensor
+            The result, in the shape to which all three broadcast.
+
+        Raises
+        ------
+        ValueError
+            If the shapes do not broadcast.
+        """
     def less(self, b: TensorLike) -> Tensor:
         """True where ``a < b``, element by element.
 
@@ -800,6 +906,14 @@ class Attached(TensorBase):
         The result has no gradient.
 
         Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
+        """
+    def lgamma(self) -> Tensor:
+        """The logarithm of the magnitude of the gamma function; inf at 0, -1, -2, ...
+
+        Returns
+        -------
+        Tensor
+            The result, in the shape of ``x``.
         """
     def log(self) -> Tensor:
         """The natural logarithm. -inf at 0, NaN below.
@@ -1195,6 +1309,23 @@ class Attached(TensorBase):
         ------
         ValueError
             If the shapes do not broadcast.
+        """
+    def nan_to_num(
+        self, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None
+    ) -> Tensor:
+        """``x`` with NaN and infinities replaced by numbers.
+
+        Parameters
+        ----------
+        nan : float, default 0.0
+            What stands for NaN.
+        posinf, neginf : float, optional
+            What stands for the infinities, by default the largest and the smallest number of the dtype.
+
+        Returns
+        -------
+        Tensor
+            The result, in the shape of ``x``.
         """
     def negative(self) -> Tensor:
         """The negative, ``-x``.

@@ -59,6 +59,7 @@ Padding = Ints | Literal["same", "valid"]
 WEIGHT = {
     1: "3-D (out_channels, in_channels / groups, length)",
     2: "4-D (out_channels, in_channels / groups, height, width)",
+    3: "5-D (out_channels, in_channels / groups, depth, height, width)",
 }
 
 
@@ -122,7 +123,7 @@ def _check_channels(name: str, x: Shape, weight: Shape, groups: Any) -> None:
         )
 
 
-def _convolution_shape(
+def convolution_shape(
     name: str, axes: int, shapes: Shapes, stride: Any, padding: Any, dilation: Any, groups: Any
 ) -> Shape:
     x, alone = as_batch(name, shapes["x"], axes)
@@ -180,7 +181,7 @@ def convolve_back(xp: Any, gradient: Any, weight: Any, along: list[Sliding], gro
     return folded(xp, xp.reshape(columns, shape), along)
 
 
-@op(kernel="conv2d", shape=for_axes(2, _convolution_shape), check=check_numbers)
+@op(kernel="conv2d", shape=for_axes(2, convolution_shape), check=check_numbers)
 def conv2d(
     xp: Any,
     x: Array,
@@ -248,7 +249,7 @@ def conv2d_backward(
 
 
 def _check_output(name: str, gradient: Shape, shapes: Shapes, *how: Any) -> None:
-    check_shape(name, "gradient", gradient, _convolution_shape(name, 2, shapes, *how))
+    check_shape(name, "gradient", gradient, convolution_shape(name, 2, shapes, *how))
 
 
 def _conv2d_grad_x_shape(name: str, shapes: Shapes, size: Ints, *how: Any) -> Shape:
@@ -399,7 +400,7 @@ def conv2d_grad_weight_backward(
     )
 
 
-@op(kernel="conv1d", shape=for_axes(1, _convolution_shape), check=check_numbers)
+@op(kernel="conv1d", shape=for_axes(1, convolution_shape), check=check_numbers)
 def conv1d(
     xp: Any,
     x: Array,

@@ -33,10 +33,11 @@ from extensor.ops.windows import (
 WEIGHT = {
     1: "3-D (in_channels, out_channels / groups, length)",
     2: "4-D (in_channels, out_channels / groups, height, width)",
+    3: "5-D (in_channels, out_channels / groups, depth, height, width)",
 }
 
 
-def _sliding(
+def sliding_back(
     name: str,
     size: Shape,
     kernel_size: Shape,
@@ -65,7 +66,7 @@ def _sliding(
     return sliding(name, output_size, kernel_size, stride, padding, dilation)
 
 
-def _transposed_shape(
+def transposed_shape(
     name: str,
     axes: int,
     shapes: Shapes,
@@ -93,10 +94,10 @@ def _transposed_shape(
     channels = weight[1] * groups
     check_shape(name, "bias", bias, (channels,))
     how = (stride, padding, output_padding, dilation)
-    return (*x[alone:1], channels, *sizes(_sliding(name, x[2:], weight[2:], *how)))
+    return (*x[alone:1], channels, *sizes(sliding_back(name, x[2:], weight[2:], *how)))
 
 
-@op(kernel="conv_transpose2d", shape=for_axes(2, _transposed_shape), check=check_numbers)
+@op(kernel="conv_transpose2d", shape=for_axes(2, transposed_shape), check=check_numbers)
 def conv_transpose2d(
     xp: Any,
     x: Array,
@@ -144,7 +145,7 @@ def conv_transpose2d(
     if x.ndim == 3:
         options = (stride, padding, output_padding, groups, dilation)
         return of_one(conv_transpose2d.op, x, (weight, bias), options)
-    along = _sliding("conv_transpose2d", x.shape[2:], weight.shape[2:], *how)
+    along = sliding_back("conv_transpose2d", x.shape[2:], weight.shape[2:], *how)
     return with_bias(xp, convolve_back(xp, x, weight, along, groups), bias)
 
 
@@ -171,7 +172,7 @@ def conv_transpose2d_backward(
     )
 
 
-@op(kernel="conv_transpose1d", shape=for_axes(1, _transposed_shape), check=check_numbers)
+@op(kernel="conv_transpose1d", shape=for_axes(1, transposed_shape), check=check_numbers)
 def conv_transpose1d(
     xp: Any,
     x: Array,
@@ -217,7 +218,7 @@ def conv_transpose1d(
     if x.ndim == 2:
         options = (stride, padding, output_padding, groups, dilation)
         return of_one(conv_transpose1d.op, x, (weight, bias), options)
-    along = _sliding("conv_transpose1d", x.shape[2:], weight.shape[2:], *how)
+    along = sliding_back("conv_transpose1d", x.shape[2:], weight.shape[2:], *how)
     return with_bias(xp, convolve_back(xp, x, weight, along, groups), bias)
 
 

@@ -19,11 +19,11 @@ def _embedding_shape(name: str, shapes: Shapes, padding_idx: Any) -> Shape:
     indices, weight = tuple(shapes["indices"]), tuple(shapes["weight"])
     if len(weight) != 2:
         raise value_error(name, "weight must be 2-D (rows, features)", weight_shape=weight)
-    _padding_row(name, padding_idx, weight[0])
+    padding_row(name, padding_idx, weight[0])
     return (*indices, weight[1])
 
 
-def _padding_row(name: str, padding_idx: Any, rows: int) -> int | None:
+def padding_row(name: str, padding_idx: Any, rows: int) -> int | None:
     if padding_idx is None:
         return None
     try:
@@ -35,7 +35,7 @@ def _padding_row(name: str, padding_idx: Any, rows: int) -> int | None:
     return row % rows
 
 
-def _check_rows(name: str, indices: Any, weight: Any, padding_idx: int | None) -> None:
+def check_rows(name: str, indices: Any, weight: Any, padding_idx: int | None) -> None:
     """Not counted from the end, as elsewhere: -1 is a common mark for nothing at all."""
     array, rows = np.asarray(indices), weight.shape[0]
     if array.dtype.kind not in "iu":
@@ -45,7 +45,7 @@ def _check_rows(name: str, indices: Any, weight: Any, padding_idx: int | None) -
         raise value_error(name, f"indices must be in [0, {rows - 1}]", index=int(wrong[0]))
 
 
-@op(kernel="embedding", shape=_embedding_shape, check=_check_rows, widen=False)
+@op(kernel="embedding", shape=_embedding_shape, check=check_rows, widen=False)
 def embedding(xp: Any, indices: Indices, weight: Array, padding_idx: int | None = None) -> Any:
     """The rows of ``weight`` at ``indices``.
 
@@ -90,7 +90,7 @@ def embedding_backward(
     grad_output: Tensor, indices: Tensor, weight_shape: Shape, padding_idx: int | None = None
 ) -> Tensor:
     """Zeros of ``weight_shape`` with ``grad_output`` added at ``indices``, but for the padding."""
-    row = _padding_row("embedding_backward", padding_idx, weight_shape[0])
+    row = padding_row("embedding_backward", padding_idx, weight_shape[0])
     if row is not None:
         padding = (indices == row).reshape((*indices.shape, 1))
         grad_output = where(padding, 0.0, grad_output)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import log as natural_log
 from typing import Any
 
+from extensor.arrays import supplement
 from extensor.arrays.shapes import same
 from extensor.core.op import Array, op
 from extensor.core.tensor import Tensor
@@ -33,6 +34,25 @@ def exp(xp: Any, x: Array) -> Any:
 def exp_backward(grad_output: Tensor, output: Tensor) -> Tensor:
     """``grad_output * output``."""
     return chain_rule(grad_output, output)
+
+
+@op(shape=same, floats=True)
+def exp2(xp: Any, x: Array) -> Any:
+    """``2 ** x``. Derivative: ``output * log(2)``.
+
+    >>> import extensor as ex
+    >>> ex.exp2([-1.0, 0.0, 3.0])
+    tensor([0.5, 1. , 8. ])
+    >>> ex.exp2_backward([1.0, 1.0], output=[1.0, 2.0])
+    tensor([0.6931472, 1.3862944])
+    """
+    return supplement.power(xp, xp.asarray(2, dtype=x.dtype), x)
+
+
+@exp2.backward()
+def exp2_backward(grad_output: Tensor, output: Tensor) -> Tensor:
+    """``grad_output * output * log(2)``."""
+    return chain_rule(grad_output, output * LN2)
 
 
 @op(kernel="expm1", shape=same, floats=True)

@@ -59,21 +59,33 @@ def in_place(function: Callable[..., Any], symbol: str) -> Callable[[Tensor, Any
     name = function.__name__
 
     def operator(x: Tensor, value: Any) -> Tensor:
-        recorded = _is_recorded(x, value)
-        if recorded:
-            _check_recordable(name, x, value, f"x = x {symbol} v")
-        # Recorded on the present x: once x has its new node, it would be its own parent.
-        result = function(_before(x) if recorded else x, value)
-        _check_result(name, symbol, x, result)
-        if recorded:
-            _replace(x, result if result.dtype == x.dtype else result.astype(x.dtype))
-        else:
-            _write(x, ..., result, name)
-        return x
+        return overwrite(name, x, function, (value,), symbol)
 
     operator.__name__ = operator.__qualname__ = f"__i{name}__"
     operator.__doc__ = f"``x {symbol}= value``: changes ``x`` itself."
     return operator
+
+
+def overwrite(
+    name: str,
+    x: Tensor,
+    function: Callable[..., Any],
+    values: tuple[Any, ...],
+    symbol: str | None = None,
+) -> Tensor:
+    """Give ``x`` itself the result of ``function(x, *values)``, recorded if ``x`` or a value is."""
+    recorded = _is_recorded(x, values[0] if len(values) == 1 else values)
+    if recorded:
+        functional = f"x = x {symbol} v" if symbol else f"x = x.{name.removesuffix('_')}(...)"
+        _check_recordable(name, x, values, functional)
+    # Recorded on the present x: once x has its new node, it would be its own parent.
+    result = function(_before(x) if recorded else x, *values)
+    _check_result(name, symbol, x, result)
+    if recorded:
+        _replace(x, result if result.dtype == x.dtype else result.astype(x.dtype))
+    else:
+        _write(x, ..., result, name)
+    return x
 
 
 def _is_recorded(x: Tensor, value: Any) -> bool:
@@ -104,7 +116,8 @@ def _saved_from(x: Tensor, value: Any) -> list[Any]:
     """
     oldest = 0 if x._node is None else x._node.number
     saved: list[Any] = []
-    stack = [x._node, getattr(value, "_node", None)]
+    values = value if isinstance(value, tuple) else (value,)
+    stack = [x._node, *(getattr(each, "_node", None) for each in values)]
     seen = set()
     while stack:
         node = stack.pop()
@@ -132,19 +145,20 @@ def _replace(x: Tensor, result: Tensor) -> None:
     changes.mark(x._array, modes.mode.anomaly)
 
 
-def _check_result(name: str, symbol: str, x: Tensor, result: Tensor) -> None:
+def _check_result(name: str, symbol: str | None, x: Tensor, result: Tensor) -> None:
+    written = f"{symbol}=" if symbol else name
     if result.shape != x.shape:
         raise value_error(
             name,
-            f"the result of {symbol}= must have the shape {x.shape} of the tensor it changes",
+            f"the result of {written} must have the shape {x.shape} of the tensor it changes",
             result_shape=result.shape,
         )
     same_kind = is_floating(x.dtype) or np.can_cast(result.dtype, x.dtype, "same_kind")
     if not same_kind:
         raise type_error(
             name,
-            f"the result of {symbol}= must fit the dtype {x.dtype} of the tensor it changes "
-            f"(x = x {symbol} v makes a new one)",
+            f"the result of {written} must fit the dtype {x.dtype} of the tensor it changes "
+            f"(x = x {symbol or name} v makes a new one)",
             result_dtype=str(result.dtype),
         )
 

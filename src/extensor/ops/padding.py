@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -12,7 +12,7 @@ from extensor.arrays.supplement import set_at
 from extensor.core.op import Array, op
 from extensor.core.tensor import Tensor
 from extensor.errors import type_error, value_error
-from extensor.ops.indexing import getitem, place
+from extensor.ops.indexing import getitem, index_add
 from extensor.ops.selection import check_fill
 
 PadWidth = int | Sequence[int] | Sequence[Sequence[int]]
@@ -70,6 +70,20 @@ def _inside(shape: Shape, widths: Sequence[tuple[int, int]]) -> tuple[slice, ...
     return tuple(slice(before, before + size) for size, (before, _) in pairs)
 
 
+def _along(axis: int, index: Any) -> tuple[Any, ...]:
+    return (*(slice(None),) * axis, index)
+
+
+def _borders(size: int, widths: tuple[int, int], mode: str) -> Iterator[tuple[slice, Any]]:
+    """What is added before and after an axis, and the elements that it is a copy of."""
+    before, after = widths
+    sources = _sources(size, widths, mode)
+    if before:
+        yield slice(0, before), sources[:before]
+    if after:
+        yield slice(before + size, None), sources[before + size :]
+
+
 def _sources(size: int, widths: tuple[int, int], mode: str) -> Any:
     """The element that each element of a padded axis is a copy of."""
     before, after = widths
@@ -122,14 +136,17 @@ def pad(xp: Any, x: Array, pad_width: PadWidth, mode: Mode = "constant", value: 
     tensor([2., 1., 3.])
     """
     widths = _widths("pad", x.shape, pad_width)
+    shape = _padded_shape("pad", {"x": x.shape}, pad_width, mode)
+    fill = value if mode == "constant" else 0
+    result = set_at(xp.full(shape, fill, dtype=x.dtype), _inside(x.shape, widths), x)
     if mode == "constant":
-        shape = _padded_shape("pad", {"x": x.shape}, pad_width, mode)
-        return set_at(xp.full(shape, value, dtype=x.dtype), _inside(x.shape, widths), x)
+        return result
+    # Only the borders are gathered, axis by axis: each copies what the axes before it have filled.
     for axis, added in enumerate(widths):
-        if any(added):
-            sources = _sources(x.shape[axis], added, mode)
-            x = xp.take(x, xp.asarray(sources), axis=axis)
-    return x
+        for border, sources in _borders(x.shape[axis], added, mode):
+            copies = xp.take(result, xp.asarray(sources + added[0]), axis=axis)
+            result = set_at(result, _along(axis, border), copies)
+    return result
 
 
 @pad.backward()
@@ -140,10 +157,12 @@ def pad_backward(
     widths = _widths("pad_backward", input_shape, pad_width)
     if mode == "constant":
         return getitem(grad_output, _inside(input_shape, widths))
-    for axis, added in enumerate(widths):
-        if any(added):
-            shape = list(grad_output.shape)
-            shape[axis] = input_shape[axis]
-            sources = _sources(input_shape[axis], added, mode)
-            grad_output = place(grad_output, tuple(shape), (*(slice(None),) * axis, sources))
+    # Backwards through the axes, so that corners reach their originals by way of the borders.
+    for axis, (before, after) in reversed(list(enumerate(widths))):
+        size = input_shape[axis]
+        inside = getitem(grad_output, _along(axis, slice(before, before + size)))
+        for border, sources in _borders(size, (before, after), mode):
+            copies = getitem(grad_output, _along(axis, border))
+            inside = index_add(inside, copies, _along(axis, sources))
+        grad_output = inside
     return grad_output

@@ -99,7 +99,7 @@ def pooled(name: str, axes: int, shapes: Shapes, *how: Any) -> Shape:
 
 
 def _largest(xp: Any, x: Any, along: list[Sliding]) -> Any:
-    best = xp.full((*x.shape[:2], *counts(along)), _least(xp, x.dtype), dtype=x.dtype)
+    best = xp.full((*x.shape[:2], *counts(along)), least(xp, x.dtype), dtype=x.dtype)
     for _, windows, elements in overlaps(along):
         seen = x[elements]
         larger = xp.maximum(best[windows], seen) if x.dtype != xp.bool else best[windows] | seen
@@ -107,17 +107,17 @@ def _largest(xp: Any, x: Any, along: list[Sliding]) -> Any:
     return best
 
 
-def _least(xp: Any, dtype: Any) -> Any:
+def least(xp: Any, dtype: Any) -> Any:
     """The least number of a dtype, the result of a window that sees no element."""
     if dtype == xp.bool:
         return False
     return xp.iinfo(dtype).min if xp.isdtype(dtype, "integral") else -inf
 
 
-def _gap_to_best(axes: int, x: Any, *how: Any) -> Any:
+def gap_to_best(axes: int, x: Any, *how: Any) -> Any:
     """How far each element may move before another one is the largest of one of its windows."""
     if x.ndim == axes + 1:
-        return _gap_to_best(axes, x[None], *how)[0]
+        return gap_to_best(axes, x[None], *how)[0]
     along = sliding("gap_to_best", x.shape[2:], *how)
     best = np.full((*x.shape[:2], *counts(along)), -inf)
     second, gap = best.copy(), np.full(x.shape, inf)
@@ -138,7 +138,7 @@ def spread(gradient: Tensor, along: list[Sliding], share: Callable[[Any, Any], T
     return gradient
 
 
-@op(kernel="max_pool2d", shape=for_axes(2, pooled), kinks=partial(_gap_to_best, 2))
+@op(kernel="max_pool2d", shape=for_axes(2, pooled), kinks=partial(gap_to_best, 2))
 def max_pool2d(
     xp: Any,
     x: Array,
@@ -208,7 +208,7 @@ def max_pool2d_backward(
     return spread(zeros_like(x), along, to_winner)
 
 
-@op(kernel="max_pool1d", shape=for_axes(1, pooled), kinks=partial(_gap_to_best, 1))
+@op(kernel="max_pool1d", shape=for_axes(1, pooled), kinks=partial(gap_to_best, 1))
 def max_pool1d(
     xp: Any,
     x: Array,

@@ -24,7 +24,9 @@ from extensor.ops.windows import (
     Ints,
     Sliding,
     as_batch,
+    beside,
     counts,
+    for_axes,
     in_plane,
     ints,
     of_one,
@@ -34,26 +36,26 @@ from extensor.ops.windows import (
 Sizes = int | Sequence[int | None] | None
 
 
-def _check_floating(name: str, x: Any, *_: Any) -> None:
+def check_floating(name: str, x: Any, *_: Any) -> None:
     # The mean of integers is none: PyTorch would cut it off.
     if not is_floating(x.dtype):
         raise type_error(name, "x must be floating (x.astype makes it so)", x_dtype=str(x.dtype))
 
 
-def _undilated(kernel_size: Any, stride: Any, padding: Any, ceil_mode: Any, *_: Any) -> Any:
+def undilated(kernel_size: Any, stride: Any, padding: Any, ceil_mode: Any, *_: Any) -> Any:
     return kernel_size, stride, padding, 1, ceil_mode
 
 
 def _avg_pool2d_shape(name: str, shapes: Shapes, *how: Any) -> Shape:
-    _check_divisor(name, how[-1])
-    return pooled(name, 2, shapes, *_undilated(*how))
+    check_divisor(name, how[-1])
+    return pooled(name, 2, shapes, *undilated(*how))
 
 
 def _avg_pool1d_shape(name: str, shapes: Shapes, *how: Any) -> Shape:
-    return pooled(name, 1, shapes, *_undilated(*how))
+    return pooled(name, 1, shapes, *undilated(*how))
 
 
-def _check_divisor(name: str, divisor_override: Any) -> None:
+def check_divisor(name: str, divisor_override: Any) -> None:
     if divisor_override is not None:
         wanted = "divisor_override must be None or an int other than 0"
         if not isinstance(divisor_override, int) or isinstance(divisor_override, bool):
@@ -62,7 +64,7 @@ def _check_divisor(name: str, divisor_override: Any) -> None:
             raise value_error(name, wanted, divisor_override=divisor_override)
 
 
-def _areas(along: list[Sliding], count_include_pad: bool, divisor: int | None = None) -> Any:
+def areas(along: list[Sliding], count_include_pad: bool, divisor: int | None = None) -> Any:
     """How many elements each window has: in the input and, if they count, in the padding."""
     if divisor is not None:
         return np.full(counts(along), divisor)
@@ -79,10 +81,10 @@ def _averages(xp: Any, x: Any, along: list[Sliding], *counted: Any) -> Any:
     total = xp.zeros((*x.shape[:2], *counts(along)), dtype=x.dtype)
     for _, windows, elements in overlaps(along):
         total = set_at(total, windows, total[windows] + x[elements])
-    return total / xp.asarray(_areas(along, *counted), dtype=x.dtype)
+    return total / xp.asarray(areas(along, *counted), dtype=x.dtype)
 
 
-@op(kernel="avg_pool2d", shape=_avg_pool2d_shape, check=_check_floating)
+@op(kernel="avg_pool2d", shape=_avg_pool2d_shape, check=check_floating)
 def avg_pool2d(
     xp: Any,
     x: Array,
@@ -122,7 +124,7 @@ def avg_pool2d(
     if x.ndim == 3:
         how = (kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
         return of_one(avg_pool2d.op, x, (), how)
-    windows = _undilated(kernel_size, stride, padding, ceil_mode)
+    windows = undilated(kernel_size, stride, padding, ceil_mode)
     along = sliding("avg_pool2d", x.shape[2:], *windows)
     return _averages(xp, x, along, count_include_pad, divisor_override)
 
@@ -142,15 +144,15 @@ def avg_pool2d_backward(
     if len(input_shape) == 3:
         how = (kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
         return squeeze(avg_pool2d_backward(unsqueeze(grad_output, 0), (1, *input_shape), *how), 0)
-    windows = _undilated(kernel_size, stride, padding, ceil_mode)
+    windows = undilated(kernel_size, stride, padding, ceil_mode)
     along = sliding("avg_pool2d_backward", input_shape[2:], *windows)
-    areas = _areas(along, count_include_pad, divisor_override)
-    share = grad_output / asarray(areas, grad_output.dtype)
+    divisors = areas(along, count_include_pad, divisor_override)
+    share = grad_output / asarray(divisors, grad_output.dtype)
     nothing = zeros(input_shape, grad_output.dtype)
     return spread(nothing, along, lambda windows, _: share[windows])
 
 
-@op(kernel="avg_pool1d", shape=_avg_pool1d_shape, check=_check_floating)
+@op(kernel="avg_pool1d", shape=_avg_pool1d_shape, check=check_floating)
 def avg_pool1d(
     xp: Any,
     x: Array,
@@ -187,7 +189,7 @@ def avg_pool1d(
     if x.ndim == 2:
         how = (kernel_size, stride, padding, ceil_mode, count_include_pad)
         return of_one(avg_pool1d.op, x, (), how)
-    windows = _undilated(kernel_size, stride, padding, ceil_mode)
+    windows = undilated(kernel_size, stride, padding, ceil_mode)
     return _averages(xp, x, sliding("avg_pool1d", x.shape[2:], *windows), count_include_pad)
 
 
@@ -208,7 +210,7 @@ def avg_pool1d_backward(
     return squeeze(avg_pool2d_backward(gradient, shape, *how, ceil_mode, count_include_pad), -2)
 
 
-def _output_size(name: str, output_size: Any, size: Shape) -> Shape:
+def output_sizes(name: str, output_size: Any, size: Shape) -> Shape:
     """The number of windows along each axis; None leaves an axis as it is."""
     if output_size is None:
         return size
@@ -218,49 +220,36 @@ def _output_size(name: str, output_size: Any, size: Shape) -> Shape:
     return ints(name, "output_size", output_size, len(size))
 
 
-def _adaptive_shape(name: str, axes: int, shapes: Shapes, output_size: Any) -> Shape:
+def adaptive_shape(name: str, axes: int, shapes: Shapes, output_size: Any) -> Shape:
     x, alone = as_batch(name, shapes["x"], axes)
     if 0 in x[2:]:
         got = tuple(shapes["x"])
         raise value_error(name, "x must have elements along the axes to pool", x_shape=got)
-    return target(name, (*x[alone:2], *_output_size(name, output_size, x[2:])), "the result")
+    return target(name, (*x[alone:2], *output_sizes(name, output_size, x[2:])), "the result")
 
 
-def _adaptive_avg_pool2d_shape(name: str, shapes: Shapes, output_size: Any) -> Shape:
-    return _adaptive_shape(name, 2, shapes, output_size)
-
-
-def _adaptive_avg_pool1d_shape(name: str, shapes: Shapes, output_size: Any) -> Shape:
-    return _adaptive_shape(name, 1, shapes, output_size)
-
-
-def _parts(size: int, windows: int) -> tuple[Any, Any]:
+def parts(size: int, windows: int) -> tuple[Any, Any]:
     """The first element of each window and its length: together they cover the axis, evenly."""
     numbers = np.arange(windows)
     first = numbers * size // windows
     return first, -(-(numbers + 1) * size // windows) - first
 
 
-def _beside(values: Any, axis: int, ndim: int) -> Any:
-    """``values`` along ``axis`` of an array with ``ndim`` axes."""
-    return values.reshape([-1 if i == axis else 1 for i in range(ndim)])
-
-
 def _adapt(xp: Any, x: Any, sizes: Shape) -> Any:
     """The means along one axis after the other: all windows of a row have one height."""
     for axis, windows in enumerate(sizes, start=2):
-        first, lengths = _parts(x.shape[axis], windows)
+        first, lengths = parts(x.shape[axis], windows)
         total = xp.take(x, xp.asarray(first), axis=axis)
         for k in range(1, lengths.max()):
             inside = k < lengths
             seen = xp.take(x, xp.asarray(np.where(inside, first + k, 0)), axis=axis)
-            mask = xp.asarray(_beside(inside, axis, x.ndim))
+            mask = xp.asarray(beside(inside, axis, x.ndim))
             total = total + xp.where(mask, seen, xp.zeros((), dtype=x.dtype))
-        x = total / xp.asarray(_beside(lengths, axis, x.ndim), dtype=x.dtype)
+        x = total / xp.asarray(beside(lengths, axis, x.ndim), dtype=x.dtype)
     return x
 
 
-@op(kernel="adaptive_avg_pool2d", shape=_adaptive_avg_pool2d_shape, check=_check_floating)
+@op(kernel="adaptive_avg_pool2d", shape=for_axes(2, adaptive_shape), check=check_floating)
 def adaptive_avg_pool2d(xp: Any, x: Array, output_size: Sizes) -> Any:
     """The means of ``output_size`` windows that cover pictures.
 
@@ -287,7 +276,7 @@ def adaptive_avg_pool2d(xp: Any, x: Array, output_size: Sizes) -> Any:
     """
     if x.ndim == 3:
         return of_one(adaptive_avg_pool2d.op, x, (), (output_size,))
-    return _adapt(xp, x, _output_size("adaptive_avg_pool2d", output_size, x.shape[2:]))
+    return _adapt(xp, x, output_sizes("adaptive_avg_pool2d", output_size, x.shape[2:]))
 
 
 @adaptive_avg_pool2d.backward(kernel="adaptive_avg_pool2d_backward")
@@ -299,8 +288,8 @@ def adaptive_avg_pool2d_backward(
         gradient = unsqueeze(grad_output, 0)
         return squeeze(adaptive_avg_pool2d_backward(gradient, (1, *input_shape), output_size), 0)
     for axis in (2, 3):
-        first, lengths = _parts(input_shape[axis], grad_output.shape[axis])
-        share = grad_output / asarray(_beside(lengths, axis, 4), grad_output.dtype)
+        first, lengths = parts(input_shape[axis], grad_output.shape[axis])
+        share = grad_output / asarray(beside(lengths, axis, 4), grad_output.dtype)
         windows = np.repeat(np.arange(lengths.size), lengths)
         elements = np.arange(windows.size) + np.repeat(first + lengths - lengths.cumsum(), lengths)
         shape = (*share.shape[:axis], input_shape[axis], *share.shape[axis + 1 :])
@@ -308,7 +297,7 @@ def adaptive_avg_pool2d_backward(
     return grad_output
 
 
-@op(kernel="adaptive_avg_pool1d", shape=_adaptive_avg_pool1d_shape, check=_check_floating)
+@op(kernel="adaptive_avg_pool1d", shape=for_axes(1, adaptive_shape), check=check_floating)
 def adaptive_avg_pool1d(xp: Any, x: Array, output_size: Sizes) -> Any:
     """The means of ``output_size`` windows that cover sequences, as in `adaptive_avg_pool2d`.
 
@@ -334,7 +323,7 @@ def adaptive_avg_pool1d(xp: Any, x: Array, output_size: Sizes) -> Any:
     """
     if x.ndim == 2:
         return of_one(adaptive_avg_pool1d.op, x, (), (output_size,))
-    return _adapt(xp, x, _output_size("adaptive_avg_pool1d", output_size, x.shape[2:]))
+    return _adapt(xp, x, output_sizes("adaptive_avg_pool1d", output_size, x.shape[2:]))
 
 
 @adaptive_avg_pool1d.backward()
@@ -343,6 +332,6 @@ def adaptive_avg_pool1d_backward(
 ) -> Tensor:
     """``grad_output`` divided by the size of its window, to each element of the window."""
     *front, length = input_shape
-    windows = _output_size("adaptive_avg_pool1d_backward", output_size, (length,))
+    windows = output_sizes("adaptive_avg_pool1d_backward", output_size, (length,))
     gradient, shape = unsqueeze(grad_output, -2), (*front, 1, length)
     return squeeze(adaptive_avg_pool2d_backward(gradient, shape, (1, *windows)), -2)

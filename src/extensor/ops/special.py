@@ -1,4 +1,4 @@
-"""The error function and the normal distribution."""
+"""The error function, its inverse, and the normal distribution."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 from extensor.arrays import error_function
 from extensor.arrays.shapes import same
+from extensor.arrays.supplement import in_c_order
 from extensor.core.op import Array, op
 from extensor.core.tensor import Tensor
 from extensor.ops.chain import chain_rule
@@ -32,6 +33,48 @@ def erf(xp: Any, x: Array) -> Any:
 def erf_backward(grad_output: Tensor, x: Tensor) -> Tensor:
     """``grad_output * 2 / sqrt(pi) * exp(-x**2)``."""
     return chain_rule(grad_output, 2 / sqrt(pi) * exp(-(x * x)))
+
+
+@op(shape=same, floats=True)
+def erfc(xp: Any, x: Array) -> Any:
+    """The complementary error function ``1 - erf(x)``, with all its digits where it is tiny.
+
+    Derivative: ``-2 / sqrt(pi) * exp(-x**2)``.
+
+    >>> import extensor as ex
+    >>> ex.erfc([0.0, 1.0, 9.0])
+    tensor([1.0000000e+00, 1.5729921e-01, 4.1370318e-37])
+    >>> ex.erfc_backward([1.0], [0.0])
+    tensor([-1.1283792])
+    """
+    return error_function.erfc(xp, in_c_order(x))
+
+
+@erfc.backward()
+def erfc_backward(grad_output: Tensor, x: Tensor) -> Tensor:
+    """``-grad_output * 2 / sqrt(pi) * exp(-x**2)``."""
+    return chain_rule(grad_output, -2 / sqrt(pi) * exp(-(x * x)))
+
+
+@op(shape=same, floats=True)
+def erfinv(xp: Any, x: Array) -> Any:
+    """The inverse of the error function; infinite at -1 and 1, NaN outside.
+
+    Derivative: ``sqrt(pi) / 2 * exp(output**2)``.
+
+    >>> import extensor as ex
+    >>> ex.erfinv([-1.0, 0.0, 0.5])
+    tensor([      -inf, 0.        , 0.47693628])
+    >>> ex.erfinv_backward([1.0], [0.0])
+    tensor([0.8862269])
+    """
+    return error_function.erfinv(xp, in_c_order(x))
+
+
+@erfinv.backward()
+def erfinv_backward(grad_output: Tensor, output: Tensor) -> Tensor:
+    """``grad_output * sqrt(pi) / 2 * exp(output**2)``."""
+    return chain_rule(grad_output, sqrt(pi) / 2 * exp(output * output))
 
 
 @op(kernel="normal_cdf", shape=same, floats=True)

@@ -15,8 +15,16 @@ if TYPE_CHECKING:
     from extensor.core.op import Op
 
 Ints = int | Sequence[int]
-AXES = {1: "3-D (batch, channels, length)", 2: "4-D (batch, channels, height, width)"}
-ALONE = {1: "2-D (channels, length)", 2: "3-D (channels, height, width)"}
+AXES = {
+    1: "3-D (batch, channels, length)",
+    2: "4-D (batch, channels, height, width)",
+    3: "5-D (batch, channels, depth, height, width)",
+}
+ALONE = {
+    1: "2-D (channels, length)",
+    2: "3-D (channels, height, width)",
+    3: "4-D (channels, depth, height, width)",
+}
 
 
 class Sliding(NamedTuple):
@@ -49,8 +57,9 @@ class Sliding(NamedTuple):
 
 
 def ints(op: str, name: str, value: Any, axes: int, least: int = 1) -> Shape:
-    """One int for all axes, or an int for each."""
-    values = value if isinstance(value, list | tuple) else (value,) * axes
+    """One int for all axes, which may be a sequence of one, or an int for each."""
+    values = value if isinstance(value, list | tuple) else (value,)
+    values = (*values,) * axes if len(values) == 1 else values
     wanted = f"{name} must be an int" + (f" or {axes} ints" if axes > 1 else "")
     try:
         result = tuple(operator.index(item) for item in values)
@@ -70,6 +79,18 @@ def in_plane(value: Any, height: int) -> Any:
     if value is None or isinstance(value, str):
         return value
     return (height, *value) if isinstance(value, list | tuple) else (height, value)
+
+
+def in_planes(x: Any) -> Any:
+    """Volumes, (batch, channels, depth, height, width), as planes, each slice a channel."""
+    batch, channels, depth, height, width = x.shape
+    return x.reshape((batch, channels * depth, height, width))
+
+
+def in_columns(planes: Any, channels: int) -> Any:
+    """Slices of volumes that are channels of planes, as pictures (depth, height * width)."""
+    batch, slices, height, width = planes.shape
+    return planes.reshape((batch, channels, slices // max(channels, 1), height * width))
 
 
 def check_axes(op: str, x: Sequence[int], axes: int, name: str = "x") -> None:
@@ -114,6 +135,11 @@ def overlaps(along: Sequence[Sliding]) -> Iterator[tuple[Shape, Any, Any]]:
     for parts in product(*(list(axis.overlaps()) for axis in along)):
         place, windows, elements = zip(*parts, strict=True)
         yield place, (*every, *windows), (*every, *elements)
+
+
+def beside(values: Any, axis: int, ndim: int) -> Any:
+    """``values`` along ``axis`` of an array with ``ndim`` axes."""
+    return values.reshape(tuple(-1 if i == axis else 1 for i in range(ndim)))
 
 
 def counts(along: Sequence[Sliding]) -> Shape:

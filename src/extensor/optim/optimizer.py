@@ -30,6 +30,8 @@ _NOT_NEGATIVE = (
     "lr_decay",
     "initial_accumulator_value",
     "alpha",
+    "momentum_decay",
+    "lambd",
 )
 _FRACTIONS = ("betas", "rho")
 
@@ -135,6 +137,17 @@ class Optimizer:
     def _initial(self, name: str, group: Group) -> float:
         """The initial value of the state called ``name``."""
         return 0.0
+
+    def _state_shape(self, name: str, shape: tuple[int, ...]) -> tuple[int, ...] | None:
+        """The shape of the state called ``name`` of a parameter of ``shape``; None if it has none."""
+        return shape
+
+    def _new_state(self, name: str, group: Group, parameter: Tensor) -> Any:
+        """The state called ``name`` of a parameter before its first step, None if it has none."""
+        shape = self._state_shape(name, parameter.shape)
+        if shape is None:
+            return None
+        return state_like(parameter._array, self._initial(name, group), shape)
 
     def _check_options(self, group: Group) -> None:
         """Raise for options that make no sense together."""
@@ -267,9 +280,7 @@ class Optimizer:
         for step, indices in by_step.items():
             state = [
                 [
-                    state_like(parameters[i]._array, self._initial(name, group))
-                    if arrays[i] is None
-                    else arrays[i]
+                    self._new_state(name, group, parameters[i]) if arrays[i] is None else arrays[i]
                     for i in indices
                 ]
                 if arrays
@@ -426,7 +437,9 @@ class Optimizer:
             _check_ranges(op, group, type(self).__init__.__annotations__)
             self._check_options(group)
 
-        return states.prepared(op, state_dict, self._histories, check, self._needed_state)
+        return states.prepared(
+            op, state_dict, self._histories, check, self._needed_state, self._state_shape
+        )
 
     def _needed_state(self, group: Group) -> list[str]:
         """The state that an update needs whatever the options are, or were when it was taken."""
@@ -468,8 +481,10 @@ def _check_ranges(op: str, group: Group, annotations: Mapping[str, Any]) -> None
         if wanted is not None:
             raise type_error(op, f"{option} must be {wanted}", **{option: shown(value)})
     for option in _NOT_NEGATIVE:
-        if option in group and not group[option] >= 0:
-            raise value_error(op, f"{option} must be 0 or greater", **{option: group[option]})
+        value = group.get(option, 0)
+        values = value if isinstance(value, list | tuple) else (value,)
+        if not all(each is None or each >= 0 for each in values):
+            raise value_error(op, f"{option} must be 0 or greater", **{option: value})
     for option in _FRACTIONS:
         values = group.get(option, ())
         for value in values if isinstance(values, list | tuple) else (values,):

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from extensor.arrays.shapes import Shape
 from extensor.core import entries
 from extensor.errors import type_error, value_error
 from extensor.optim.update import as_state, state_dtype
@@ -66,7 +67,8 @@ def saved(histories: Sequence[GroupHistory], copied: bool) -> dict[str, Any]:
             if option == "params":
                 result[key] = len(value)
             elif isinstance(value, tuple | list):
-                result.update({f"{key}.{i}": item for i, item in enumerate(value)})
+                parts = {f"{key}.{i}": item for i, item in enumerate(value)}
+                result.update({part: item for part, item in parts.items() if item is not None})
             elif value is not None:
                 result[key] = value
         for step, arrays in zip(history.steps(), history.named(), strict=True):
@@ -84,11 +86,13 @@ def prepared(
     histories: Sequence[GroupHistory],
     check: Callable[[Group], None],
     needed: Callable[[Group], Sequence[str]],
+    shape_of: Callable[[str, Shape], Shape | None],
 ) -> Callable[[], None]:
     """A function that puts the flat dict ``given`` into histories of the same parameters, and their groups.
 
     It cannot fail any more. ``check`` looks at a group with its new options, ``needed`` names the
-    state without which no parameter can have taken a step.
+    state without which no parameter can have taken a step, and ``shape_of`` gives the shape of the
+    state of a parameter, None if it has none.
     """
     rest = {key: _plain(value) for key, value in entries.mapping(op, given).items()}
     options: list[Group] = []
@@ -101,12 +105,17 @@ def prepared(
         made = GroupHistory(group, history.names)
         for i, parameter in enumerate(group["params"]):
             key = f"state.{index}."
+            shapes = {name: shape_of(name, parameter.shape) for name in made.names}
             for arrays, name in zip(made.state, made.names, strict=True):
-                arrays[i] = _state_array(op, key + name, rest.pop(key + name, None), parameter)
+                shape, dtype = shapes[name], state_dtype(parameter._array)
+                if shape is not None:
+                    value = rest.pop(key + name, None)
+                    arrays[i] = _state_array(op, key + name, value, shape, dtype)
             step = entries.count(op, key + "step", rest.pop(key + "step", 0))
             made.set_step([i], step)
             for arrays, name in zip(made.state, made.names, strict=True):
-                if step and arrays[i] is None and name in needed(group):
+                is_needed = shapes[name] is not None and name in needed(group)
+                if step and arrays[i] is None and is_needed:
                     raise value_error(op, "an entry is missing", key=key + name)
             index += 1
         loaded.append(made)
@@ -139,10 +148,12 @@ def _options(op: str, rest: dict[str, Any], prefix: str, group: Group) -> Group:
         if option in ("params", "initial_lr"):
             continue
         if isinstance(now, tuple | list):
-            parts = {f"{key}.{i}": rest.pop(f"{key}.{i}", None) for i in range(len(now))}
-            missing = any(part is None for part in parts.values())
-            numbers = (entries.number(op, *part) for part in parts.items())
-            found: Any = None if missing else type(now)(numbers)
+            parts = [
+                _option(op, f"{key}.{i}", rest.pop(f"{key}.{i}", None), item)
+                for i, item in enumerate(now)
+            ]
+            missing = any(x is None for x, item in zip(parts, now, strict=True) if item is not None)
+            found: Any = None if missing else type(now)(parts)
         else:
             found = _option(op, key, rest.pop(key, None), now)
         if found is None and now is not None:
@@ -167,11 +178,10 @@ def _option(op: str, key: str, value: Any, now: Any) -> Any:
     return value if plain else entries.number(op, key, value)
 
 
-def _state_array(op: str, key: str, value: Any, parameter: Any) -> Any:
+def _state_array(op: str, key: str, value: Any, shape: Shape, dtype: Any) -> Any:
     if value is None:
         return None
-    dtype = state_dtype(parameter._array)
-    array = array_like(op, key, value, parameter.shape, dtype)
+    array = array_like(op, key, value, shape, dtype)
     return as_state(array).astype(dtype, copy=False)
 
 

@@ -3,7 +3,7 @@
 A formula ``f(xp, parameter, gradient, *state, *attributes)`` returns the new parameter and state.
 It is written as in a textbook and changes nothing. An :class:`Update` made of it takes a list of
 arrays for each role and writes the results into them. State that is not in use is an empty list to
-the kernel and None to the formula.
+the kernel and None to the formula; None stands in a list for what one of the parameters does not need.
 """
 
 from __future__ import annotations
@@ -29,22 +29,25 @@ GRADIENT = 1  # the role that is only read
 
 
 class Update:
-    """The in-place form of a formula; the native kernel has its name.
+    """The in-place form of a formula; the native kernel has its name, if it is ``native``.
 
     The formula's parameters name what it takes: after ``xp`` the ``roles``, which are the parameter,
     its gradient and its state, then the attributes. The last ``optional`` roles may be missing.
     """
 
-    def __init__(self, formula: Callable[..., Any], roles: int, optional: int = 0) -> None:
+    def __init__(
+        self, formula: Callable[..., Any], roles: int, optional: int = 0, native: bool = True
+    ) -> None:
         self.name = formula.__name__
         self.needed = roles - optional
         names = formula.__code__.co_varnames[1 : formula.__code__.co_argcount]
         self.roles, self.attributes = names[:roles], names[roles:]
         self.state_names = self.roles[GRADIENT + 1 :]
-        self.kernel = door.kernel(self.name)
+        kernel = self.name if native else None
+        self.kernel = door.kernel(kernel)
         self.formula = _in_place(formula, roles)
-        self.by_kernel = door.computation(self.name, self.name)
-        self.compute = door.computation(self.name, self.name, self.formula)
+        self.by_kernel = door.computation(self.name, kernel)
+        self.compute = door.computation(self.name, kernel, self.formula)
 
     def planned(self, lists: Sequence[list[Any]], attributes: Sequence[Any]) -> Any:
         """The call with all the memory it needs, to be run; None if the kernel does not take it."""
@@ -115,11 +118,12 @@ def as_state(array: Any) -> Any:
     return storage.copied(array, state_dtype(array))
 
 
-def state_like(array: Any, value: float = 0.0) -> Any:
-    """State of the shape of ``array``, in C order whatever the order of the array."""
+def state_like(array: Any, value: float = 0.0, shape: Sequence[int] | None = None) -> Any:
+    """State of ``array``, of its shape or another, in C order whatever the order of the array."""
+    shape = array.shape if shape is None else shape
     if isinstance(array, np.ndarray):
-        return storage.full(array.shape, value, state_dtype(array))
-    return door.namespace(array).full(array.shape, value, dtype=state_dtype(array))
+        return storage.full(tuple(shape), value, state_dtype(array))
+    return door.namespace(array).full(shape, value, dtype=state_dtype(array))
 
 
 def _in_place(formula: Callable[..., Any], roles: int) -> Callable[..., Any]:
@@ -128,12 +132,11 @@ def _in_place(formula: Callable[..., Any], roles: int) -> Callable[..., Any]:
         for index, target in enumerate(lists[0]):
             arrays = [role[index] if role else None for role in lists]
             with np.errstate(all="ignore"):
-                results = formula(
-                    door.namespace(target), *[door.widened(x) for x in arrays], *attributes
-                )
+                wide = [None if x is None else door.widened(x) for x in arrays]
+                results = formula(door.namespace(target), *wide, *attributes)
                 changed = [*lists[:GRADIENT], *lists[GRADIENT + 1 :]]
                 for role, result in zip(changed, results, strict=True):
-                    if role:
+                    if role and result is not None:
                         write(role, index, result)
         return lists[0]
 

@@ -15,7 +15,7 @@ import numpy as np
 from extensor.arrays.dtypes import is_floating
 from extensor.compiled.xla.library import jax, jnp, sum_dtype, wide
 from extensor.ops import convolution, convolution_transposed, pooling
-from extensor.ops.pooling_average import _areas, _undilated
+from extensor.ops.pooling_average import areas, undilated
 from extensor.ops.windows import Sliding, ints, sizes
 
 
@@ -84,7 +84,7 @@ def _transposed(name: str, axes: int) -> Callable[..., Any]:
         if not is_floating(x.dtype) or x.ndim != axes + 2 or 0 in x.shape:
             return NotImplemented
         how = (stride, padding, output_padding, dilation)
-        along = convolution_transposed._sliding(name, x.shape[2:], weight.shape[2:], *how)
+        along = convolution_transposed.sliding_back(name, x.shape[2:], weight.shape[2:], *how)
         return _with_bias(_back(x, weight, along, groups), bias, x.dtype)
 
     return kernel
@@ -196,9 +196,9 @@ def _mean(name: str, axes: int) -> Callable[..., Any]:
     def kernel(x: Any, *how: Any) -> Any:
         if x.ndim != axes + 2 or 0 in x.shape:
             return NotImplemented
-        along = pooling.sliding(name, x.shape[2:], *_undilated(*how))
-        areas = jnp.asarray(_areas(along, *how[4:]), wide(x).dtype)
-        return (_sums(wide(x), along) / areas).astype(x.dtype)
+        along = pooling.sliding(name, x.shape[2:], *undilated(*how))
+        counts = jnp.asarray(areas(along, *how[4:]), wide(x).dtype)
+        return (_sums(wide(x), along) / counts).astype(x.dtype)
 
     return kernel
 
@@ -207,9 +207,9 @@ def _mean_backward(name: str, axes: int) -> Callable[..., Any]:
     def kernel(grad_output: Any, input_shape: Sequence[int], *how: Any) -> Any:
         if len(input_shape) != axes + 2 or 0 in input_shape or 0 in grad_output.shape:
             return NotImplemented
-        along = pooling.sliding(name, tuple(input_shape)[2:], *_undilated(*how))
+        along = pooling.sliding(name, tuple(input_shape)[2:], *undilated(*how))
         share = wide(grad_output)
-        share = share / jnp.asarray(_areas(along, *how[4:]), share.dtype)
+        share = share / jnp.asarray(areas(along, *how[4:]), share.dtype)
         like = jax.ShapeDtypeStruct(tuple(input_shape), share.dtype)
         spread = jax.linear_transpose(lambda x: _sums(x, along), like)(share)[0]
         return spread.astype(grad_output.dtype)
