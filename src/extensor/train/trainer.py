@@ -97,12 +97,12 @@ class Trainer(TrainerState):
     ema : EMA, optional
         Averages of the parameters, updated after each step. Validation, `evaluate` and `predict` use
         them.
-    compile : {"xla"}, optional
-        Backend that compiles the steps, see `ex.compile`. It needs JAX and excludes `micro_batches`
-        and float16. Default: steps run as they are written.
+    compile : {"native", "xla"}, optional
+        Backend that compiles the steps, see `ex.compile`. It excludes `micro_batches` and float16,
+        and "xla" needs JAX. Default: steps run as they are written.
     device : str, optional
-        Device of compiled steps, such as "cpu", "gpu" or "gpu:1". Needs `compile`. Default: JAX's
-        default device.
+        Device of steps that XLA compiles, such as "cpu", "gpu" or "gpu:1". Default: JAX's default
+        device.
     monitor : str, default "validation_loss"
         Number of an epoch's record that `ReduceLROnPlateau` follows, if the optimizer has one.
     callbacks : sequence of Callback, optional
