@@ -242,6 +242,47 @@ def test_an_input_that_shows_the_memory_of_a_parameter() -> None:
         assert step(weight.detach()).tolist() == expected
 
 
+def test_dropout_that_is_recomputed_has_the_mask_of_its_run() -> None:
+    results = []
+    for compiled in (False, True):
+        ex.random.manual_seed(1)
+        net = nn.Sequential(nn.Linear(12, 9), nn.Dropout(0.5))
+        optimizer = ex.optim.SGD(net.parameters(), lr=0.1)
+
+        def step(x: Tensor, net: Any = net, optimizer: Any = optimizer) -> Tensor:
+            optimizer.zero_grad()
+            loss = (ex.checkpoint(net, x) ** 2).sum()
+            loss.backward()
+            optimizer.step()
+            return loss
+
+        run = ex.compile(step) if compiled else step
+        losses = [float(run(ex.tensor(VECTORS))) for _ in range(5)]
+        results.append((losses, net[0].weight.tolist()))
+    assert results[0] == results[1]
+
+
+def test_a_parameter_in_another_layout() -> None:
+    weight = ex.tensor(np.arange(9.0).reshape(3, 3), requires_grad=True)
+    function = ex.compile(lambda x: (x @ weight).sum(axis=0))
+    x = np.eye(3)
+    for array in (np.arange(9.0).reshape(3, 3), np.asfortranarray(np.arange(9.0).reshape(3, 3))):
+        weight._array = array
+        for _ in range(2):
+            np.testing.assert_array_equal(function(x).detach().numpy(), array.sum(axis=0))
+
+
+def test_values_of_an_op_without_a_kernel_are_checked_in_each_run() -> None:
+    function = ex.compile(lambda p, y: ex.binary_cross_entropy(p, y, reduction="none"))
+    p, y = np.array([[0.2], [0.7]]), np.array([[0.0, 1.0], [1.0, 1.0]])[:, :1]
+    strided = np.stack([p, p], axis=-1)[..., 0]
+    for _ in range(3):
+        function(strided.astype("float16"), y.astype("float16"))
+    strided[0] = 1.5
+    with pytest.raises(ValueError, match="binary_cross_entropy: prediction must be"):
+        function(strided.astype("float16"), y.astype("float16"))
+
+
 def test_results_are_new_arrays_at_each_call() -> None:
     function = ex.compile(lambda x: (x + 1, x.T, (x * 2)[0]))
     first = function(np.ones((2, 3), "float32"))

@@ -222,6 +222,13 @@ class ProgramTrace:
         place, taken = self.take_blocks(generator, blocks)
         return self._counters[2 * place], self._counters[2 * place + 1] + np.uint64(taken)
 
+    def redrawn(self, words: tuple[Any, Any]) -> None:
+        """The numbers of an earlier draw are drawn again."""
+
+    def check(self, name: str, check: Callable[..., None], arguments: Sequence[Any]) -> None:
+        """Look at the values of the arguments of an op, which may be missing."""
+        check(name, *arguments)
+
     def filled(self, first_call: int) -> None:
         """The numbers of the last draw are there."""
 

@@ -181,7 +181,10 @@ class Op:
             check_possible(self.name, self.shape(self.name, shapes, *attributes))
         if self.check is not None:
             try:
-                self.check(self.name, *arrays, *attributes)
+                if trace is None:
+                    self.check(self.name, *arrays, *attributes)
+                else:
+                    trace.check(self.name, self.check, (*arrays, *attributes))
             except tuple(tracing.VALUES_MISSING):  # asked for now: an engine may be added later
                 pass
 

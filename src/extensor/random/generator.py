@@ -257,6 +257,8 @@ def drawn(
         if repeated is None:
             raise value_error(op, "a function that is run again must not draw more than before")
         draw = repeated
+        if trace is not None:
+            trace.redrawn(draw)
     try:
         array = fill(draw[0], 0, draw[1], shape, dtype, *attributes)
         if then is not None:

@@ -299,7 +299,7 @@ def _formula_step(formula: FormulaStep) -> Step:
     slots = [x for x in leaves_in(formula.arguments, SLOTS) if isinstance(x, ArraySlot)]
     reads = frozenset(slot.buffer for slot in slots)
     fills = frozenset(slot.buffer for slot in formula.outputs if slot is not None)
-    return Step(-1, formula, reads, fills, formula.changed, False)
+    return Step(-1, formula, reads, fills, formula.changed, formula.checks)
 
 
 def _kept_buffers(trace: CallTrace, recording: CallRecording) -> set[int]:
@@ -313,7 +313,8 @@ def _needed_steps(steps: list[Step], kept: set[int]) -> list[Step]:
     needed = set(kept)
     chosen = []
     for step in reversed(steps):
-        if step.changes or not needed.isdisjoint(step.fills):
+        # A step that looks at values may raise an error, whether or not its result is used.
+        if step.changes or step.depends_on_values or not needed.isdisjoint(step.fills):
             needed |= step.reads
             chosen.append(step)
     return chosen[::-1]
@@ -407,6 +408,6 @@ def _lifetimes(
 
 def _undone_cells(steps: list[Step], cells: int) -> list[int]:
     """The bound arrays that are changed before the last step that may decline."""
-    depending = [i for i, step in enumerate(steps) if step.depends_on_values]
+    depending = [i for i, step in enumerate(steps) if step.depends_on_values and not step.formula]
     before = steps[: depending[-1]] if depending else []
     return sorted({x for step in before for x in step.changes if x < cells})

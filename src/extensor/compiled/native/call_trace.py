@@ -55,6 +55,7 @@ class FormulaStep(NamedTuple):
     arguments: Any  # nested, with slots in the places of arrays
     outputs: list[ArraySlot | None]  # None for one that shows the memory of an input
     changed: frozenset[int]  # buffers that it writes to in place
+    checks: bool = False  # whether it only raises an error for some values
 
 
 class Position(NamedTuple):
@@ -89,7 +90,8 @@ class CallTrace(ProgramTrace):
         self.words: list[tuple[int, int, Draw]] = []  # call, slot
         self.scalars: dict[Any, tuple[Any, Number]] = {}  # arrays that a run fills, by their keys
         self.conditional: list[ConditionalSteps] = []
-        self._draw: tuple[Draw, Draw] | None = None
+        self._draw: tuple[Draw, Draw] | None = None  # that comes next
+        self._drawn: dict[tuple[int, int], tuple[Draw, Draw]] = {}  # by their words in the trace
 
     @contextmanager
     def recording(self) -> Iterator[None]:
@@ -189,6 +191,14 @@ class CallTrace(ProgramTrace):
             self.formulas.append((self.recorder.calls, step))
         return result
 
+    def check(self, name: str, check: Callable[..., None], arguments: Sequence[Any]) -> None:
+        """Look at the values of the arguments of an op, now and in each run."""
+        check(name, *arguments)
+        slots = map_leaves((name, *arguments), self._as_slot, (Number, Draw))
+        if any(isinstance(x, ArraySlot) for x in leaves_in(slots, SLOTS)):
+            step = FormulaStep(name, check, slots, [], frozenset(), True)
+            self.formulas.append((self.recorder.calls, step))
+
     def update(self, update: Any, lists: Any, attributes: Any) -> None:
         """Change arrays as an optimizer does, with numbers that each run reads anew."""
         values = [x.value if isinstance(x, Number) else float(x) for x in attributes]
@@ -206,8 +216,13 @@ class CallTrace(ProgramTrace):
     def drawn(self, generator: Any, blocks: int) -> tuple[Any, Any]:
         """The seed and the first of the blocks that a draw takes, as they are now."""
         place, taken = self.take_blocks(generator, blocks)
-        self._draw = Draw(place, -1), Draw(place, taken)
-        return generator._seed, (generator._counter + taken) % LIMIT
+        words = generator._seed, (generator._counter + taken) % LIMIT
+        self._draw = self._drawn[words] = Draw(place, -1), Draw(place, taken)
+        return words
+
+    def redrawn(self, words: tuple[Any, Any]) -> None:
+        """The numbers of an earlier draw are drawn again."""
+        self._draw = self._drawn.get(words)
 
     def filled(self, first_call: int) -> None:
         """A kernel has drawn the numbers, in the call after so many."""

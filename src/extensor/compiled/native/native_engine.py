@@ -37,6 +37,10 @@ class HostState(BoundState):
         self._has_hooks = any(tensor._hooks for tensor in self.tensors)
         self.version += 1
 
+    def key(self) -> tuple[Any, ...]:
+        """The same as of arrays elsewhere, and the strides, which may decide how sums are added."""
+        return super().key(), tuple([array.strides for array in self.like()])
+
     def like(self) -> list[Any]:
         """The arrays of the state, in the order of the cells."""
         found = [tensor._array for tensor in (*self.tensors, *self.graded())]
