@@ -107,8 +107,14 @@ LARGE: dict[str, list[tuple[Any, Any]]] = {
     "conv1d": [(((9, 16, 400), (40, 16, 3), (40,)), (1, 1))],
     "conv_transpose2d": [(((9, 40, 10, 11), (40, 16, 3, 3), (16,)), (2, 1))],
     "conv_transpose1d": [(((9, 40, 200), (40, 16, 3), (16,)), (2, 1))],
-    "cross_entropy": [(((1000, 301),), (np.arange(1000) % 301, reduction)) for reduction in ("mean", "none")],
-    "nll_loss": [(((40_000, 9),), (np.arange(40_000) % 9, reduction)) for reduction in ("mean", "none")],
+    "cross_entropy": [
+        (((1000, 301),), (np.arange(1000) % 301, *how))
+        for how in (("mean",), ("none",), ("mean", np.linspace(0, 1, 301, dtype="float32"), 0.1))
+    ],
+    "nll_loss": [
+        (((40_000, 9),), (np.arange(40_000) % 9, *how))
+        for how in (("mean",), ("none",), ("sum", np.linspace(0, 1, 9, dtype="float32")))
+    ],
     "prelu": [(((40, 50, 151), (50,)), ()), *((((1000, 301), (n,)), ()) for n in (1, 301))],
     "glu": [(((1000, 302),), (axis,)) for axis in (0, 1)] + [(((300_002,),), ())],
     "layer_norm": [(NORMALIZED, {"normalized_shape": 301})],

@@ -153,6 +153,62 @@ def _layouts(x: np.ndarray) -> list[np.ndarray]:
     return [x, np.asfortranarray(x), np.repeat(x[..., None], 2, axis=-1)[..., 0], backwards]
 
 
+@every_float
+@pytest.mark.parametrize("reduction", ["mean", "sum"])
+@pytest.mark.parametrize("smoothing", [0.0, 0.1, 1.0])
+@pytest.mark.parametrize("classes", [1, 2, 17, 100])
+def test_weights_and_smoothed_labels(
+    classes: int, smoothing: float, reduction: Any, dtype: str, rng: np.random.Generator
+) -> None:
+    """One of the weights is 0, and its class has a logit without a limit."""
+    op, rows = OPS["cross_entropy"], 9
+    logits = rng.normal(size=(rows, classes)).astype(dtype) * 3
+    target = rng.integers(0, classes, rows)
+    weight = rng.uniform(0.5, 2, classes).astype(dtype)
+    if classes > 2:
+        weight[1], logits[::2, 1] = 0, -np.inf
+    for weights, ignored in itertools.product((weight, None), (-100, int(target[0]))):
+        if (target == ignored).all() or (weights is None and smoothing and classes > 2):
+            continue
+        attributes = (target, weights, reduction, smoothing, ignored)
+        with np.errstate(all="ignore"):
+            expected = op.formula(logits, *attributes)
+        tolerances.assert_close(op.kernel(logits, *attributes), expected, dtype)
+        given = [np.array(0.7, dtype), logits, target, reduction, weights, smoothing, ignored]
+        found = op.rule.kernel(*given, (True, False))[0]
+        with np.errstate(all="ignore"):
+            wrapped = [wrap(x) if isinstance(x, np.ndarray) else x for x in given]
+            expected = op.rule.by_formula(wrapped, (True, False))[0].numpy()
+        tolerances.assert_close(found, expected, dtype)
+
+
+@every_float
+@pytest.mark.parametrize("reduction", ["mean", "sum"])
+def test_nll_loss_with_weights(reduction: Any, dtype: str, rng: np.random.Generator) -> None:
+    op, rule = OPS["nll_loss"], OPS["nll_loss"].rule
+    logs = rng.normal(size=(9, 5)).astype(dtype)
+    target, weight = np.arange(9) % 5, np.array([0, 1, 2, 0.5, 3], dtype)
+    logs[:, 0] = -np.inf
+    for ignored in (-100, 3):
+        expected = op.formula(logs, target, weight, reduction, ignored)
+        found = op.kernel(logs, target, weight, reduction, ignored)
+        tolerances.assert_close(found, expected, dtype)
+        given = [np.array(0.7, dtype), (9, 5), target, reduction, weight, ignored]
+        expected = _by_formula(rule, *given)[0]
+        tolerances.assert_close(rule.kernel(*given), expected, dtype)
+        assert not np.signbit(rule.kernel(*given)[:, 0]).any()
+
+
+@every_float
+def test_weights_that_add_up_to_nothing_are_for_the_formula(dtype: str) -> None:
+    logits, target, weight = np.ones((2, 3), dtype), np.zeros(2, int), np.array([0, 1, 1], dtype)
+    kernel = OPS["cross_entropy"].kernel
+    assert kernel(logits, target, weight, "mean", 0.0, -100) is NotImplemented
+    assert kernel(logits, target, weight, "sum", 0.0, -100) == 0
+    assert kernel(logits, target, weight[:2], "sum", 0.0, -100) is NotImplemented
+    assert kernel(logits, target, None, "sum", 1.5, -100) is NotImplemented
+
+
 PRELU_SHAPES = [
     ((), ()), ((5,), (1,)), ((4, 3), (3,)), ((4, 3), ()), ((2, 3, 4, 5), (3,)), ((2, 1, 5), (1,)),
     ((300, 70), (70,)), ((3, 40, 90), (40,)), ((0, 3), (3,)), ((3, 0), (0,)), ((0,), (1,)),

@@ -15,11 +15,14 @@ struct ClassTargets {
   int64_t rows, classes, ignored;
   bool mean;
   Layout layout;
+  int weight = -1;  // the input that has a weight for each class, in C order; -1 for none
 };
 
-// x and targets to a number.
+// x and targets to a number. The share of equal probabilities in the targets is the first number of
+// a run.
 struct ClassLossProblem {
   std::remove_extent_t<decltype(CrossEntropy::losses)> losses;  // of rows
+  bool of_logits;
   Storage storage;
   Cut pieces;
   ClassTargets targets;

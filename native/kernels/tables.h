@@ -130,6 +130,14 @@ struct CrossEntropy {
                             int64_t ignored, void* out);
   void (*placed[kElements])(const int64_t* targets, int64_t rows, int64_t n, int64_t ignored,
                             double scale, void* out);
+  // The first two with a weight for each class, or null, and a share of equal probabilities that is
+  // mixed into the targets.
+  void (*mixed_losses[kElements])(const void* logits, const int64_t* targets, int64_t rows,
+                                  int64_t n, int64_t ignored, const void* weights, double smoothing,
+                                  void* out);
+  void (*mixed_gradients[kElements])(const void* logits, const int64_t* targets, int64_t rows,
+                                     int64_t n, int64_t ignored, const void* weights,
+                                     double smoothing, double scale, void* out);
 };
 
 // A rule along an axis: for rows of n contiguous elements, and for n rows of `width` elements,

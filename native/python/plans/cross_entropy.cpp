@@ -1,4 +1,4 @@
-// cross_entropy and nll_loss of class indices. Only the plain case: no weights, a mean or a sum.
+// cross_entropy and nll_loss of class indices in one row, reduced to a mean or a sum.
 #include "../../drivers/cross_entropy.h"
 
 #include <algorithm>
@@ -11,23 +11,32 @@
 namespace extensor {
 namespace {
 
+// None, or a weight of the dtype for each class, as the next input.
+bool read_weight(PyObject* object, const Storage& storage, Plan& plan, ClassTargets& targets) {
+  if (object == Py_None) return true;
+  Layout layout;
+  targets.weight = plan.input_count();
+  return add_array(object, plan, layout) && layout.dtype == storage.dtype && layout.ndim() == 1 &&
+         layout.length(0) == targets.classes && layout.c_contiguous;
+}
+
 // A class for each row of a matrix of `shape`, as the next input. Which classes there are is seen
 // when the call runs.
 bool read_targets(const Shape& shape, PyObject* target, PyObject* weight, PyObject* reduction,
-                  PyObject* ignore_index, Plan& plan, ClassTargets& targets) {
+                  PyObject* ignore_index, const Storage& storage, Plan& plan,
+                  ClassTargets& targets) {
   targets.mean = is_text(reduction, "mean");
   int overflow = 0;
-  if (weight != Py_None || !PyLong_CheckExact(ignore_index) ||
-      (!targets.mean && !is_text(reduction, "sum")) || !add_array(target, plan, targets.layout) ||
-      targets.layout.dtype != DType::int64 || targets.layout.ndim() != 1 ||
-      targets.layout.length(0) != shape.lengths[0]) {
+  if (!PyLong_CheckExact(ignore_index) || (!targets.mean && !is_text(reduction, "sum")) ||
+      !add_array(target, plan, targets.layout) || targets.layout.dtype != DType::int64 ||
+      targets.layout.ndim() != 1 || targets.layout.length(0) != shape.lengths[0]) {
     return false;
   }
   targets.rows = shape.lengths[0];
   targets.classes = shape.lengths[1];
   targets.ignored = PyLong_AsLongLongAndOverflow(ignore_index, &overflow);
   plan.call.depends_on_values = true;
-  return overflow == 0;
+  return overflow == 0 && read_weight(weight, storage, plan, targets);
 }
 
 // A matrix of logits or of log-probabilities, as the next input.
@@ -45,9 +54,10 @@ bool read_gradient(PyObject* object, Plan& plan, Storage& storage) {
   return PyArray_NDIM(array) == 0 && is_computed(dtype) && find_storage(dtype, storage);
 }
 
-bool is_zero(PyObject* label_smoothing) {
-  double smoothing;
-  return read_number(label_smoothing, smoothing) && smoothing == 0;
+// From 0 to 1, as the first number of the run.
+bool read_smoothing(PyObject* object, Plan& plan) {
+  double& smoothing = plan.call.numbers[0];
+  return read_number(object, smoothing) && smoothing >= 0 && smoothing <= 1;
 }
 
 int64_t nanoseconds_of_order(const Layout& matrix) {
@@ -58,11 +68,12 @@ int64_t nanoseconds_of_order(const Layout& matrix) {
 bool plan_cross_entropy(const void*, PyObject* const* arguments, Py_ssize_t count, Plan& plan) {
   ClassLossProblem& problem = plan.call.solved_by<run_class_loss>();
   if (count != 6 || !read_matrix(arguments[0], plan, problem.storage, problem.x) ||
-      !is_zero(arguments[4]) ||
-      !read_targets(problem.x.shape, arguments[1], arguments[2], arguments[3], arguments[5], plan,
-                    problem.targets)) {
+      !read_smoothing(arguments[4], plan) ||
+      !read_targets(problem.x.shape, arguments[1], arguments[2], arguments[3], arguments[5],
+                    problem.storage, plan, problem.targets)) {
     return false;
   }
+  problem.of_logits = true;
   problem.losses = kernels().cross_entropy.losses[problem.storage.index()];
   problem.pieces = cut_reduced_rows(problem.targets.rows, problem.targets.classes);
   plan.call.add_fresh(problem.x.dtype, 0, nullptr);
@@ -77,9 +88,9 @@ bool plan_cross_entropy_rule(const void*, PyObject* const* arguments, Py_ssize_t
   Storage of_gradient;
   if (count != 8 || !read_gradient(arguments[0], plan, of_gradient) ||
       !read_matrix(arguments[1], plan, problem.storage, problem.logits) ||
-      problem.storage.dtype != of_gradient.dtype || !is_zero(arguments[5]) ||
+      problem.storage.dtype != of_gradient.dtype || !read_smoothing(arguments[5], plan) ||
       !read_targets(problem.logits.shape, arguments[2], arguments[4], arguments[3], arguments[6],
-                    plan, problem.targets)) {
+                    problem.storage, plan, problem.targets)) {
     return false;
   }
   problem.pieces = cut_reduced_rows(problem.targets.rows, problem.targets.classes);
@@ -94,10 +105,11 @@ bool plan_cross_entropy_rule(const void*, PyObject* const* arguments, Py_ssize_t
 bool plan_nll_loss(const void*, PyObject* const* arguments, Py_ssize_t count, Plan& plan) {
   ClassLossProblem& problem = plan.call.solved_by<run_class_loss>();
   if (count != 5 || !read_matrix(arguments[0], plan, problem.storage, problem.x) ||
-      !read_targets(problem.x.shape, arguments[1], arguments[2], arguments[3], arguments[4], plan,
-                    problem.targets)) {
+      !read_targets(problem.x.shape, arguments[1], arguments[2], arguments[3], arguments[4],
+                    problem.storage, plan, problem.targets)) {
     return false;
   }
+  problem.of_logits = false;
   problem.losses = kernels().cross_entropy.chosen[problem.storage.index()];
   // One element of a row, but one that is not in the cache.
   problem.pieces = cut(problem.targets.rows, Cost::heavy);
@@ -112,8 +124,8 @@ bool plan_nll_loss_rule(const void*, PyObject* const* arguments, Py_ssize_t coun
   Shape shape;
   if (count != 6 || !read_gradient(arguments[0], plan, problem.storage) ||
       !read_shape(arguments[1], shape) || shape.ndim != 2 ||
-      !read_targets(shape, arguments[2], arguments[4], arguments[3], arguments[5], plan,
-                    problem.targets)) {
+      !read_targets(shape, arguments[2], arguments[4], arguments[3], arguments[5], problem.storage,
+                    plan, problem.targets)) {
     return false;
   }
   plan.call.add_fresh(problem.storage.dtype, shape);
