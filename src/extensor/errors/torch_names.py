@@ -122,12 +122,7 @@ MODULES = {
     "DataParallel": "the module itself: kernels use all cores already",
     "GaussianNLLLoss": "ex.mean(ex.log(var) + (mean - target) ** 2 / var) / 2",
     "Hardsigmoid2d": "ex.nn.Hardsigmoid",
-    "LazyLinear": "ex.nn.Linear(in_features, out_features)",
     "SyncBatchNorm": "ex.nn.BatchNorm2d",
-    "TransformerDecoderLayer": (
-        f"{NONE}; ex.nn.MultiheadAttention, ex.nn.LayerNorm and ex.nn.Linear are what it is made of"
-    ),
-    "TransformerEncoder": "ex.nn.Sequential of ex.nn.TransformerEncoderLayer",
     "functional": "the functions of ex itself, such as ex.relu",
     "utils": "ex.optim.clip_grad_norm and ex.optim.clip_grad_value",
     "Buffer": "self.register_buffer(name, tensor)",

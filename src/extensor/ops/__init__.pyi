@@ -5003,7 +5003,7 @@ def embedding_bag_backward(
     include_last_offset: bool = False,
     padding_idx: int | None = None,
 ) -> embedding_bag_gradients:
-    """To the rows that each bag is made of, and to their factors.
+    """To the rows that each bag is made of, and to their factors; by hand without factors too.
 
     The backward pass of `embedding_bag`: from the gradient of its result to that of ``weight`` and ``per_sample_weights``.
 
@@ -12014,6 +12014,7 @@ def scaled_dot_product_attention(
     mask: TensorLike | None = None,
     causal: bool = False,
     scale: float | None = None,
+    enable_gqa: bool = False,
 ) -> Tensor:
     """Attention, ``softmax(q @ k.T * scale + mask) @ v``.
 
@@ -12033,6 +12034,9 @@ def scaled_dot_product_attention(
         Whether query i sees only the keys up to i.
     scale : float, optional
         The factor of the products, by default ``1 / sqrt(features)``.
+    enable_gqa : bool, default False
+        Whether k and v may have fewer heads, on axis -3, than q. Neighbouring heads of q then share
+        a head of these (grouped-query attention).
 
     Returns
     -------
@@ -12068,6 +12072,7 @@ def scaled_dot_product_attention_backward(
     logarithms: TensorLike | None = None,
     causal: bool = False,
     scale: float | None = None,
+    enable_gqa: bool = False,
 ) -> scaled_dot_product_attention_gradients:
     """``dS @ k * scale``, ``dS.T @ q * scale``, ``P.T @ grad_output``, and ``dS`` of a mask of floats.
 
@@ -12095,6 +12100,9 @@ def scaled_dot_product_attention_backward(
         Whether query i sees only the keys up to i.
     scale : float, optional
         The factor of the products, by default ``1 / sqrt(features)``.
+    enable_gqa : bool, default False
+        Whether k and v may have fewer heads, on axis -3, than q. Neighbouring heads of q then share
+        a head of these (grouped-query attention).
 
     Returns
     -------
