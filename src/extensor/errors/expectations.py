@@ -152,7 +152,7 @@ _ALIASES = {
     "PadWidth": "int | Sequence[int] | Sequence[Sequence[int]]",
     **dict.fromkeys(("Reduction", "DivergenceReduction", "Nonlinearity"), "str"),
     **dict.fromkeys(("Mode", "PaddingMode", "Scores", "Average"), "str"),
-    **dict.fromkeys(("AnyTask", "ClassTask", "LabelTask", "TokenTask"), "str"),
+    **dict.fromkeys(("Reduce", "AnyTask", "ClassTask", "LabelTask", "TokenTask"), "str"),
     **dict.fromkeys(("Fn", "Hook", "Transform"), "Callable"),
 }
 
