@@ -126,7 +126,7 @@ def scatter_add(input: Any, dim: int, index: Any, src: Any) -> Any:
 @named
 @_of_rows
 def scatter_reduce(
-    input: Any, dim: int, index: Any, src: Any, reduce: str, *, include_self: bool = True
+    input: Any, dim: int, index: Any, src: Any, reduce: Any, *, include_self: bool = True
 ) -> Any:
     """``input`` with ``src`` reduced into ``index``: "sum", "mean", "amax", "amin" or "prod"."""
     place, values = along(input, dim, index), _source(input, index, src)
@@ -140,9 +140,7 @@ def scatter_reduce(
         np.add.at(counts, place, 1)
         divide = ops.divide if is_floating(input.dtype) else ops.floor_divide
         return divide(total, wrapped(np.maximum(counts, 1)))
-    if hasattr(ops, "scatter_reduce"):
-        return ops.scatter_reduce(input, index, src, dim, reduce, include_self)
-    raise NotImplementedError(f"scatter_reduce: {reduce!r} is not implemented here")
+    return ops.scatter_reduce(input, index, values, dim, reduce, include_self)
 
 
 @named
