@@ -49,7 +49,8 @@ def sum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
 @named
 def nansum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
     """The sum of the elements that are numbers."""
-    return ops.nansum(_sum_dtype(input, dtype), dims_of(dim), keepdim)
+    add = ops.nansum if is_floating(input.dtype) else ops.sum
+    return add(_sum_dtype(input, dtype), dims_of(dim), keepdim)
 
 
 @named
