@@ -111,5 +111,5 @@ clean:  ## Remove everything that was built or installed here
 	  > "$$(.venv/mpich/bin/python -c "$(PURELIB)")/beside.pth"
 
 .venv/peers: .venv/installed
-	$(BIN)/pip install --quiet torch==2.13.0 jax jaxlib flatbuffers onnx onnxruntime openvino
+	$(BIN)/pip install --quiet torch==2.13.0 expecttest jax jaxlib flatbuffers onnx onnxruntime openvino
 	touch $@

@@ -48,6 +48,20 @@ def _module(call: Callable[..., Any], base: Mapping[str, Any], *inputs: Any, **o
     return Row(call, base, others, effects)
 
 
+def _lazy(kind: Any, x: Any, base: Mapping[str, Any], **others: Any) -> Row:
+    """Compared are the outputs of what the first call makes; a whole input takes any dtype."""
+
+    def effects(module: nn.Module) -> Any:
+        ex.random.manual_seed(0)
+        first = module(x.astype(int) + 1)
+        with ex.no_grad():
+            for parameter in module.parameters():
+                parameter[...] = np.linspace(0.1, 0.3, parameter.size).reshape(parameter.shape)
+        return [first.dtype.name, module(x.astype(int) + 1), module.eval()(x.astype(int) + 1)]
+
+    return Row(kind, base, others, effects)
+
+
 def _loss(call: Callable[..., Any], *inputs: Any, **others: Any) -> Row:
     return Row(call, {}, others, lambda loss: loss(*inputs))
 
@@ -152,6 +166,25 @@ _RECURRENT = {
 _CONVOLUTION = {"stride": 2, "padding": 1, "dilation": 2, "groups": 2, "bias": False, **DTYPE}
 _POOL = {"stride": 1, "padding": 1, "ceil_mode": True}
 _PADDED = {"stride": 1, "padding": 0, "ceil_mode": {"padding": 0, "ceil_mode": True}}
+
+_TRANSFORMER = {
+    "dim_feedforward": 6,
+    "dropout": 0.5,
+    "activation": "gelu",
+    "layer_norm_eps": 0.5,
+    "batch_first": True,
+    "norm_first": True,
+    "bias": False,
+    **DTYPE,
+}
+
+
+class _Same(nn.Module):
+    """Stands for a stack of layers, and gives the first input back."""
+
+    def forward(self, x: Any, *_: Any) -> Any:
+        return ex.asarray(x) * 1.0
+
 
 MODULES = [
     _module(
@@ -343,7 +376,7 @@ MODULES = [
     _module(nn.GELU, {}, VECTORS, approximate="tanh"),
     _module(nn.GLU, {}, IMAGE[:, :, :4, :8], dim=1),
     _module(nn.GRU, {"input_size": 4, "hidden_size": 3}, SEQUENCE, **_RECURRENT),
-    _module(nn.LSTM, {"input_size": 4, "hidden_size": 3}, SEQUENCE, **_RECURRENT),
+    _module(nn.LSTM, {"input_size": 4, "hidden_size": 3}, SEQUENCE, **_RECURRENT, proj_size=2),
     _module(
         nn.RNN, {"input_size": 4, "hidden_size": 3}, SEQUENCE, **_RECURRENT, nonlinearity="relu"
     ),
@@ -369,6 +402,8 @@ MODULES = [
             SEQUENCE,
             dropout=0.5,
             bias=False,
+            add_bias_kv=True,
+            add_zero_attn=True,
             batch_first=True,
             **DTYPE,
         )
@@ -412,8 +447,81 @@ MODULES = [
         )
         for kind in (nn.UpsamplingNearest2d, nn.UpsamplingBilinear2d)
     ),
+    _lazy(nn.LazyLinear, VECTORS, {"out_features": 3}, bias=False, **DTYPE),
+    *(
+        _lazy(
+            getattr(nn, f"LazyConv{axes}d"),
+            x,
+            {"out_channels": 4, "kernel_size": 2},
+            **_CONVOLUTION,
+            padding_mode={"padding": 1, "padding_mode": "replicate"},
+        )
+        for axes, x in ((1, SIGNAL), (2, IMAGE), (3, VOLUME))
+    ),
+    *(
+        _lazy(
+            getattr(nn, f"LazyConvTranspose{axes}d"),
+            x,
+            {"out_channels": 4, "kernel_size": 2},
+            **_CONVOLUTION,
+            output_padding={"stride": 2, "output_padding": 1},
+        )
+        for axes, x in ((1, SIGNAL), (2, IMAGE), (3, VOLUME))
+    ),
+    *(
+        _lazy(
+            getattr(nn, f"Lazy{kind}Norm{axes}d"),
+            x,
+            {},
+            **_NORM,
+            momentum=0.5,
+            affine=False,
+            track_running_stats=False,
+        )
+        for kind in ("Batch", "Instance")
+        for axes, x in ((1, SIGNAL), (2, IMAGE), (3, VOLUME))
+    ),
     _module(nn.PReLU, {}, VECTORS, num_parameters=4, init=0.5, **DTYPE),
     _module(nn.Softplus, {}, VECTORS, beta=2.0, threshold=-100.0),
+    _module(
+        nn.TransformerDecoderLayer,
+        {"d_model": 4, "nhead": 2, "dim_feedforward": 8},
+        SEQUENCE,
+        SEQUENCE,
+        **_TRANSFORMER,
+    ),
+    _module(
+        nn.Transformer,
+        {
+            "d_model": 4,
+            "nhead": 2,
+            "num_encoder_layers": 1,
+            "num_decoder_layers": 1,
+            "dim_feedforward": 8,
+        },
+        SEQUENCE,
+        SEQUENCE,
+        **_TRANSFORMER,
+        d_model=Refused(5),
+        nhead=1,
+        num_encoder_layers=2,
+        num_decoder_layers=2,
+        custom_encoder=_Same(),
+        custom_decoder=_Same(),
+    ),
+    _module(
+        nn.TransformerEncoder,
+        {"encoder_layer": nn.TransformerEncoderLayer(4, 2, 8, 0.0), "num_layers": 1},
+        SEQUENCE,
+        norm=nn.LayerNorm(4),
+    ),
+    _module(
+        nn.TransformerDecoder,
+        {"decoder_layer": nn.TransformerDecoderLayer(4, 2, 8, 0.0), "num_layers": 1},
+        SEQUENCE,
+        SEQUENCE,
+        norm=nn.LayerNorm(4),
+    ),
     _module(
         nn.TransformerEncoderLayer,
         {"d_model": 4, "nhead": 2, "dim_feedforward": 8},

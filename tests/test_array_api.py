@@ -27,7 +27,12 @@ for _case in CASES:
 BEYOND_THE_STANDARD: dict[str, str] = {
     "index_add": "the standard has no way to add at indices that repeat",
     "scatter_add": "the standard has no way to add at indices that repeat",
+    "scatter": "the standard has no way to write at an index of several arrays",
+    "scatter_reduce": "the standard has no way to add at indices that repeat",
     "diag": "writes at an index of NumPy integers",
+    "diag_embed": "writes at an index of NumPy integers",
+    "bincount": "counted by NumPy",
+    "rrelu": "the slopes are drawn as a NumPy array",
     "getitem": "an index for the first axes only needs a trailing ellipsis, integer lists an array",
     "index_set": "an index for the first axes only needs a trailing ellipsis, integer lists an array",
     "split": "an index for the first axes only needs a trailing ellipsis",

@@ -164,4 +164,6 @@ def test_rules_work_as_functions_do() -> None:
 
     assert pickle.loads(pickle.dumps(ex.relu_backward)) is ex.relu_backward
     assert copy.deepcopy(ex.relu_backward) is ex.relu_backward
+    assert pickle.loads(pickle.dumps(ex.relu)) is ex.relu
+    assert copy.deepcopy(ex.relu) is ex.relu
     assert np.array_equal(ex.Tensor.reshape(ex.ones(4), 2, 2), np.ones((2, 2)))

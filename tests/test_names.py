@@ -51,7 +51,7 @@ def test_a_name_answers_with_another_that_exists(where: str, name: str) -> None:
         ("x.lerp_(x, 1)", "lerp_: there is none here, write x += weight * (end - x)"),
         ("x.exp_()", "exp_: there is none here, write x[...] = x.exp(...)"),
         ("x.unsqueeze_(0)", "unsqueeze_: there is none here, write x = x.unsqueeze(...)"),
-        ("ex.unique(x)", "unique: there is none here, write numpy.unique(x.numpy())"),
+        ("ex.svd(x)", "svd: there is none here, write numpy.linalg.svd(x.numpy())"),
         ("x.unbind()", "unbind: there is none here, write tuple(x)"),
         (
             "ex.cuda.is_available()",

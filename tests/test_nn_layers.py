@@ -252,13 +252,12 @@ def test_one_sample_without_a_batch(made: Any, shape: tuple[int, ...]) -> None:
     ("function", "text"),
     [
         (
-            lambda: nn.LSTM(2, 3, proj_size=1),
-            "LSTM: proj_size must be 0 (anything else is not implemented), got proj_size=1",
+            lambda: nn.GRU(2, 3, proj_size=1),
+            "GRU: proj_size must be 0 (anything else is not implemented), got proj_size=1",
         ),
         (
-            lambda: nn.MultiheadAttention(4, 2, add_bias_kv=True),
-            "MultiHeadAttention: add_bias_kv must be False (anything else is not implemented), "
-            "got add_bias_kv=True",
+            lambda: nn.LSTM(2, 3, proj_size=3),
+            "LSTM: proj_size must be in [0, hidden_size), got proj_size=3, hidden_size=3",
         ),
         (
             lambda: nn.Linear(2, 3, device="cuda"),

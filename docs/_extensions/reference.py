@@ -234,8 +234,9 @@ def _table_of_names(title: str, found: Any, names: list[str]) -> list[str]:
         return []
     lines = [title, "-" * len(title), "", ".. list-table::", "   :widths: 30 70", ""]
     for name in names:
-        summary = _first_line(getattr(found, name)).partition(". ")[0] or "-"
-        lines += [f"   * - ``{name}``", f"     - {summary}"]
+        value = getattr(found, name)
+        summary = _first_line(value) if callable(value) or isinstance(value, np.dtype) else "-"
+        lines += [f"   * - ``{name}``", f"     - {summary or '-'}"]
     return [*lines, ""]
 
 

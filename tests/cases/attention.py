@@ -11,8 +11,16 @@ NAME = "scaled_dot_product_attention"
 
 
 def attention(
-    q: Any, k: Any, v: Any, mask: Any = None, causal: bool = False, scale: float | None = None
+    q: Any,
+    k: Any,
+    v: Any,
+    mask: Any = None,
+    causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
 ) -> Any:
+    if enable_gqa:
+        k, v = (np.repeat(x, q.shape[-3] // x.shape[-3], axis=-3) for x in (k, v))
     scores = np.einsum("...qd,...kd->...qk", q, k) * (scale or q.shape[-1] ** -0.5)
     if mask is not None:
         scores = np.where(mask, scores, -np.inf) if mask.dtype == bool else scores + mask
@@ -54,6 +62,9 @@ CASES = [
     _rows((2, 4, 3), (2, 5, 3), (2, 5, 2), real(4, 5)),
     _rows((2, 4, 3), (2, 5, 3), (2, 5, 2), real(5)),
     _rows((2, 3, 4, 3), (3, 5, 3), (5, 2), real(2, 1, 1, 5), causal=True),
+    _rows((4, 3, 2), (2, 5, 2), (2, 5, 3), enable_gqa=True),
+    _rows((2, 6, 3, 2), (2, 2, 4, 2), (2, 2, 4, 3), real(6, 3, 4), enable_gqa=True, scale=0.7),
+    _rows((2, 4, 3, 2), (2, 1, 3, 2), (1, 3, 3), booleans(3, 3), enable_gqa=True, causal=True),
     _rows((0, 3), (5, 3), (5, 2)),
     _rows((4, 3), (0, 3), (0, 2)),
     _rows((2, 150, 2), (2, 6, 2), (2, 6, 2), real(150, 1)),
@@ -94,6 +105,13 @@ ERRORS = [
         ),
     ]
 ] + [
+    Error(
+        NAME,
+        (np.ones((3, 4, 3)), np.ones((2, 5, 3)), np.ones((2, 5, 2))),
+        f"{NAME}: with enable_gqa the heads of k and v must be equal and divide those of q, "
+        "got q_shape=(3, 4, 3), k_shape=(2, 5, 3), v_shape=(2, 5, 2)",
+        {"enable_gqa": True},
+    ),
     Error(
         NAME,
         (np.ones((4, 3)), np.ones((5, 3)), np.ones((5, 2)), np.ones((4, 5), int)),

@@ -137,13 +137,21 @@ def _attention(rng: Rng) -> Call:
     elif kind == 2:
         inputs.append(values(rng, (*batch, queries, keys)))
     scale = None if rng.random() < 0.5 else float(rng.uniform(0.1, 1))
-    return Call(inputs, {"causal": bool(kind == 3), "scale": scale})
+    attributes: dict[str, Any] = {"causal": bool(kind == 3), "scale": scale}
+    if batch and kind in (0, 1, 3) and rng.random() < 0.4:
+        inputs[0] = values(rng, (*batch[:-1], 3 * batch[-1], queries, features))
+        attributes["enable_gqa"] = True
+    return Call(inputs, attributes)
 
 
-def _their_attention(q: Any, k: Any, v: Any, mask: Any = None, *, causal: bool, scale: Any) -> Any:
+def _their_attention(
+    q: Any, k: Any, v: Any, mask: Any = None, *, causal: bool, scale: Any, enable_gqa: bool = False
+) -> Any:
     """By their formula: their fast kernels cannot be differentiated twice."""
     with torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH):
-        return F.scaled_dot_product_attention(q, k, v, mask, is_causal=causal, scale=scale)
+        return F.scaled_dot_product_attention(
+            q, k, v, mask, is_causal=causal, scale=scale, enable_gqa=enable_gqa
+        )
 
 
 ATTENTION = [Row("scaled_dot_product_attention", _their_attention, _attention)]

@@ -462,7 +462,7 @@ def _attention(rng: Rng) -> Use:
     batch_first = flag(rng)
     options: dict[str, Any] = {
         "embed_dim": heads * size, "num_heads": heads, "bias": flag(rng),
-        "batch_first": batch_first,
+        "batch_first": batch_first, "add_bias_kv": flag(rng), "add_zero_attn": flag(rng),
     }  # fmt: skip
     kind = whole(rng, 0, 2)  # the same for all three, one for keys and values, or three
     if kind == 2 and flag(rng):
@@ -498,6 +498,26 @@ def _encoder_layer(rng: Rng) -> Use:
     return Use(options, [rng.normal(size=(*shape, heads * 2))], keywords)
 
 
+def _decoder_layer(rng: Rng) -> Use:
+    use = _encoder_layer(rng)
+    (tgt,) = use.inputs
+    batch_first, heads = use.options["batch_first"], use.options["nhead"]
+    batch, length = tgt.shape[:2] if batch_first else tgt.shape[1::-1]
+    keys = whole(rng, 1, 5)
+    memory = rng.normal(size=(batch, keys, heads * 2) if batch_first else (keys, batch, heads * 2))
+    keywords = {name.replace("src_", "tgt_"): mask for name, mask in use.keywords.items()}
+    masks = _masks(rng, batch, heads, length, keys)
+    keywords |= {f"memory_{name.removeprefix('attn_')}": mask for name, mask in masks.items()}
+    # A norm of two nearly equal numbers makes their rounding large.
+    return Use({**use.options, "layer_norm_eps": 0.1}, [tgt, memory], keywords)
+
+
+def _transformer(rng: Rng) -> Use:
+    use = _decoder_layer(rng)
+    options = {**use.options, "num_encoder_layers": 2, "num_decoder_layers": 1}
+    return Use(options, use.inputs[::-1], use.keywords)
+
+
 def _recurrent(gates: int) -> Draw:
     def draw(rng: Rng) -> Use:
         batch = pick(rng, None, 1, 3)
@@ -511,6 +531,8 @@ def _recurrent(gates: int) -> Draw:
         }
         if gates == 1:
             options["nonlinearity"] = pick(rng, "tanh", "relu")
+        if gates == 4 and options["hidden_size"] > 1 and flag(rng):
+            options["proj_size"] = whole(rng, 1, options["hidden_size"] - 1)
         length = whole(rng, 1, 5)
         leading = (length,) if batch is None else (length, batch)
         if batch is not None and options["batch_first"]:
@@ -519,7 +541,10 @@ def _recurrent(gates: int) -> Draw:
         if flag(rng):
             count = options["num_layers"] * (1 + options["bidirectional"])
             shape = (count, *(() if batch is None else (batch,)), options["hidden_size"])
-            inputs += [rng.normal(size=shape) for _ in range(2 if gates == 4 else 1)]
+            out = options.get("proj_size", options["hidden_size"])
+            inputs.append(rng.normal(size=(*shape[:-1], out)))
+            if gates == 4:
+                inputs.append(rng.normal(size=shape))
         return Use(options, inputs)
 
     return draw
@@ -550,6 +575,8 @@ SEQUENCES: dict[str, Draw] = {
     "Bilinear": _bilinear,
     "MultiheadAttention": _attention,
     "TransformerEncoderLayer": _encoder_layer,
+    "TransformerDecoderLayer": _decoder_layer,
+    "Transformer": _transformer,
     "RNN": _recurrent(1),
     "GRU": _recurrent(3),
     "LSTM": _recurrent(4),

@@ -20,6 +20,11 @@ DRAWS = range(12)
 # Those with many options that meet.
 MANY = {"Conv1d": 40, "Conv2d": 40, "MultiheadAttention": 40}
 STEPS = 10
+# PyTorch tells which of its fast ways it does not take.
+pytestmark = [
+    pytest.mark.filterwarnings(f"ignore:{text}:UserWarning")
+    for text in ("enable_nested_tensor is True", "LSTM with projections")
+]
 # Single precision: sums of a few dozen products in another order, and a root here and there.
 CLOSE = {"float64": {"rtol": 1e-10, "atol": 1e-10}, "float32": {"rtol": 1e-4, "atol": 2e-5}}
 each_layer = pytest.mark.parametrize(
@@ -196,6 +201,8 @@ OTHER_DEFAULTS = {
     ("LogSoftmax", "dim"),
     ("Softmin", "dim"),
     ("TransformerEncoderLayer", "activation"),
+    ("TransformerDecoderLayer", "activation"),
+    ("Transformer", "activation"),
 }
 # There the signatures are ``*args, **kwargs``.
 UNSIGNED = ("RNN", "GRU", "LSTM")

@@ -23,6 +23,10 @@ NEEDED: dict[str, tuple[Any, ...]] = {
         for kind in "AvgPool MaxPool MaxUnpool LPPool AdaptiveMaxPool AdaptiveAvgPool".split()
         for axes in (1, 2, 3)
     },
+    "TransformerEncoder": (nn.TransformerEncoderLayer(4, 2), 2),
+    "TransformerDecoder": (nn.TransformerDecoderLayer(4, 2), 2),
+    "LazyLinear": (4,),
+    **{f"LazyConv{kind}{n}d": (4, 3) for kind in ("", "Transpose") for n in (1, 2, 3)},
     "Unfold": (2,),
     "Unflatten": (1, (2, -1)),
     "Bilinear": (2, 3, 4),
@@ -41,7 +45,9 @@ NEEDED: dict[str, tuple[Any, ...]] = {
     **dict.fromkeys(("GRU", "LSTM", "RNN", "GRUCell", "LSTMCell", "RNNCell"), (3, 4)),
     **dict.fromkeys(("LayerNorm", "RMSNorm"), (4,)),
     **dict.fromkeys(("Embedding", "GroupNorm", "Linear"), (2, 4)),
-    **dict.fromkeys(("MultiheadAttention", "TransformerEncoderLayer"), (4, 2)),
+    **dict.fromkeys(
+        ("MultiheadAttention", "TransformerEncoderLayer", "TransformerDecoderLayer"), (4, 2)
+    ),
     **dict.fromkeys(("Softmax", "LogSoftmax", "Softmin"), (-1,)),
     "Threshold": (0.5, 2.0),
     "StepLR": (2,),
@@ -62,7 +68,10 @@ NO_CONSTRUCTOR |= {"SequentialLR", "ChainedScheduler"}
 GUESSED = {(name, "dim") for name in ("Softmax", "LogSoftmax", "Softmin")}
 GUESSED |= {("OneCycleLR", "total_steps")}
 # Values that differ although they say the same.
-SAID_OTHERWISE = {("TransformerEncoderLayer", "activation")}
+SAID_OTHERWISE = {
+    (name, "activation")
+    for name in ("TransformerEncoderLayer", "TransformerDecoderLayer", "Transformer")
+}
 
 
 def _own(theirs: type) -> list[inspect.Parameter]:

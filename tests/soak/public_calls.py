@@ -385,12 +385,40 @@ MODULES: dict[str, Example] = {
         (4, 2, 0.0, True), lambda rng: (real(rng, 3, 2, 4),) * 3, kdim=None, vdim=None,
         batch_first=True,
     ),
-    "MultiheadAttention": _module((4, 2, 0.1, True), lambda rng: (real(rng, 3, 2, 4),) * 3),
+    "MultiheadAttention": _module(
+        (4, 2, 0.1, True, True, True, None, None, True), lambda rng: (real(rng, 3, 2, 4),) * 3
+    ),
     "TransformerEncoderLayer": _module(
         (4, 2, 8, 0.1, "relu", 1e-5, True, False, True), lambda rng: (real(rng, 2, 3, 4),)
     ),
+    "TransformerDecoderLayer": _module(
+        (4, 2, 8, 0.1, "relu", 1e-5, True, False, True),
+        lambda rng: (real(rng, 2, 3, 4), real(rng, 2, 5, 4)),
+    ),
+    "TransformerEncoder": _module((nn.TransformerEncoderLayer(4, 2, 8), 2), _steps),
+    "TransformerDecoder": _module(
+        (nn.TransformerDecoderLayer(4, 2, 8), 2), lambda rng: (*_steps(rng), *_steps(rng))
+    ),
+    "Transformer": _module(
+        (4, 2, 1, 1, 8, 0.1, "gelu", None, None, 1e-5, True, False, True),
+        lambda rng: (real(rng, 2, 3, 4), real(rng, 2, 5, 4)),
+    ),
+    "LazyLinear": _module((3, True), dtype="float32"),
+    **{
+        f"LazyConv{n}d": _module((6, 2, 1, "same", 1, 2, True, "zeros"), used, dtype="float32")
+        for n, used in ((1, _lines), (2, _images), (3, _volumes))
+    },
+    **{
+        f"LazyConvTranspose{n}d": _module((6, 3, 2, 1, 1, 2, True, 1), used, dtype="float32")
+        for n, used in ((1, _lines), (2, _images), (3, _volumes))
+    },
+    **{
+        f"Lazy{kind}Norm{n}d": _module((1e-5, 0.1, True, True), used, bias=True, dtype="float32")
+        for kind in ("Batch", "Instance")
+        for n, used in ((1, _lines), (2, _images), (3, _volumes))
+    },
     "RNN": _module((4, 3, 2, "tanh", True, False, 0.1, True), _steps, dtype="float32"),
-    "LSTM": _module((4, 3, 1, True, True, 0.0, False), _steps, dtype="float32"),
+    "LSTM": _module((4, 3, 1, True, True, 0.0, False, 2), _steps, dtype="float32"),
     "GRU": _module((4, 3, 1, True, True, 0.0, False), _steps, dtype="float32"),
     "RNNCell": _module((4, 3, True, "relu"), lambda rng: (real(rng, 2, 4), real(rng, 2, 3))),
     "LSTMCell": _module(

@@ -60,6 +60,6 @@ report(
     *torch.einsum("bij,bkj->bik", x, x)[0, 0].tolist(),
     *torch.baddbmm(torch.ones(4, 5, 5), x, x.mT)[0, 0].tolist(),
 )
-w = normal(3, requires_grad=True) if False else normal(3).requires_grad_()
+w = normal(3).requires_grad_()
 (w.repeat(2, 1).cumprod(0) * torch.tensor([1.0, 2.0, 3.0])).sum().backward()
 report(*w.grad.tolist())

@@ -120,10 +120,11 @@ void add_result(const AttentionProblem& p, const GivenStack& model, int64_t leng
   std::copy_n(strides, axes, view.strides);
 }
 
-// q, k, v, mask, causal, scale; gives the output and the logarithms of the sums
+// q, k, v, mask, causal, scale, enable_gqa; gives the output and the logarithms of the sums. Heads
+// that share keys are left to the formula, which comes back with the keys repeated.
 bool plan_attention(const void*, PyObject* const* arguments, Py_ssize_t count, Plan& plan) {
   AttentionProblem& p = plan.call.solved_by<run_attention>();
-  if (count != 6 || !read_problem(arguments, arguments[3], arguments[4], arguments[5], plan, p)) {
+  if (count != 7 || arguments[6] != Py_False || !read_problem(arguments, arguments[3], arguments[4], arguments[5], plan, p)) {
     return false;
   }
   add_result(p, p.q, p.q.length, p.v.features, plan, p.output);
@@ -143,13 +144,13 @@ bool has_columns(const Layout& layout, const AttentionProblem& p, int64_t column
          layout.length(p.batch_axes) == p.q.length && layout.length(p.batch_axes + 1) == columns;
 }
 
-// grad_output, q, k, v, mask, output, logarithms, causal, scale, needs; a mask's gradient is left
+// grad_output, q, k, v, mask, output, logarithms, causal, scale, enable_gqa, needs; a mask's gradient is left
 // to the formula
 bool plan_attention_rule(const void*, PyObject* const* arguments, Py_ssize_t count, Plan& plan) {
   AttentionRuleProblem& problem = plan.call.solved_by<run_attention_rule>();
   AttentionProblem& p = problem.attention;
   bool needs[4];
-  if (count != 10 || !read_needs(arguments[9], 4, needs) ||
+  if (count != 11 || arguments[9] != Py_False || !read_needs(arguments[10], 4, needs) ||
       !read_problem(arguments + 1, arguments[4], arguments[7], arguments[8], plan, p) ||
       (p.mask >= 0 && !p.mask_is_boolean && needs[3]) ||
       !add_stack(arguments[0], p, plan, problem.gradient) ||

@@ -133,5 +133,5 @@ def erfinv(xp: Any, x: Any) -> Any:
         inner = (inside - near - near * polynomial(_ERF, near * near)) * xp.exp(near * near)
         step = sqrt(pi) / 2 * xp.where(y <= 0.5, inner, outer)
         y = y + step / (1 - y * step)
-    y = xp.where(size < 1, y, xp.where(size == 1, inf, nan))
+    y = xp.where(size < 1, y, xp.where(size == 1, inf, xp.full_like(y, nan)))
     return xp.asarray(xp.copysign(y, wide), dtype=x.dtype)

@@ -59,6 +59,26 @@ def add_at(xp: Any, target: Any, index: Any, values: Any) -> Any:
     return target
 
 
+def combine_at(xp: Any, target: Any, index: Any, values: Any, combine: str) -> Any:
+    """The same with values combined by "add", "multiply", "maximum" or "minimum"."""
+    if hasattr(target, "at"):
+        names = {"maximum": "max", "minimum": "min"}
+        return getattr(target.at[index], names.get(combine, combine))(values)
+    getattr(xp, combine).at(target, index, values)
+    return target
+
+
+def accumulate(xp: Any, combine: str, x: Any, axis: int) -> Any:
+    """Each element of ``x`` combined with all before it along ``axis``, by a function called ``combine``."""
+    if xp is np:
+        return getattr(np, combine).accumulate(x, axis=axis)
+    front = (slice(None),) * axis
+    parts = [x[(*front, slice(k, k + 1), ...)] for k in range(x.shape[axis])]
+    for before, k in enumerate(range(1, len(parts))):
+        parts[k] = getattr(xp, combine)(parts[before], parts[k])
+    return xp.concat(parts, axis=axis) if parts else x
+
+
 def along_axis(xp: Any, indices: Any, shape: Sequence[int], axis: int) -> tuple[Any, ...]:
     """The index that reads or writes ``indices`` along ``axis`` of an array of ``shape``, line by line."""
     grid = []

@@ -8,6 +8,7 @@ the inputs converted, promoted and checked, so a call in the common case pays fo
 
 from __future__ import annotations
 
+import copyreg
 import inspect
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar, overload
@@ -216,6 +217,18 @@ class Op:
             return function
 
         return define
+
+
+def _function_of(name: str) -> Any:
+    return OPS[name].function
+
+
+def _reduced(function: Any) -> tuple[Any, ...]:
+    return _function_of, (function.op.name,)
+
+
+# A copy of a module that holds a function, as its activation, holds the same function.
+copyreg.pickle(_native.Dispatcher, _reduced)
 
 
 @overload

@@ -19,7 +19,8 @@ from extensor.core.tensor import Tensor
 SHORT = frozenset(
     """
     matmul dot outer linear einsum tensordot
-    conv1d conv2d conv_transpose1d conv_transpose2d scaled_dot_product_attention
+    conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d bilinear
+    scaled_dot_product_attention
     rnn lstm gru rnn_cell lstm_cell gru_cell
     """.split()
 )

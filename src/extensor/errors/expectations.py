@@ -155,7 +155,7 @@ _ALIASES = {
         ("Mode", "PaddingMode", "Interpolation", "Sampling", "Outside", "Bag", "Scores", "Average"),
         "str",
     ),
-    **dict.fromkeys(("AnyTask", "ClassTask", "LabelTask", "TokenTask"), "str"),
+    **dict.fromkeys(("Reduce", "AnyTask", "ClassTask", "LabelTask", "TokenTask"), "str"),
     **dict.fromkeys(("Fn", "Hook", "Transform"), "Callable"),
 }
 

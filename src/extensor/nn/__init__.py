@@ -29,6 +29,23 @@ from extensor.nn.dropout_kinds import AlphaDropout, Dropout1d, Dropout3d, Featur
 from extensor.nn.embedding import Embedding
 from extensor.nn.embedding_bag import EmbeddingBag
 from extensor.nn.folding import Fold, Unfold
+from extensor.nn.lazy_convolution import (
+    LazyConv1d,
+    LazyConv2d,
+    LazyConv3d,
+    LazyConvTranspose1d,
+    LazyConvTranspose2d,
+    LazyConvTranspose3d,
+    LazyLinear,
+)
+from extensor.nn.lazy_norm import (
+    LazyBatchNorm1d,
+    LazyBatchNorm2d,
+    LazyBatchNorm3d,
+    LazyInstanceNorm1d,
+    LazyInstanceNorm2d,
+    LazyInstanceNorm3d,
+)
 from extensor.nn.linear import Flatten, Identity, Linear, Unflatten
 from extensor.nn.loss import HuberLoss, KLDivLoss, L1Loss, MSELoss, SmoothL1Loss
 from extensor.nn.loss_binary import BCELoss, BCEWithLogitsLoss, FocalLoss, HingeLoss
@@ -73,6 +90,8 @@ from extensor.nn.pooling_volume import AdaptiveAvgPool3d, AvgPool3d, MaxPool3d
 from extensor.nn.recurrent import GRU, LSTM, RNN
 from extensor.nn.recurrent_cell import GRUCell, LSTMCell, RNNCell
 from extensor.nn.transformer import TransformerEncoderLayer
+from extensor.nn.transformer_decoder import TransformerDecoderLayer
+from extensor.nn.transformer_stack import Transformer, TransformerDecoder, TransformerEncoder
 from extensor.nn.unpooling import MaxUnpool1d, MaxUnpool2d, MaxUnpool3d
 from extensor.nn.upsampling import (
     ChannelShuffle,
@@ -152,6 +171,19 @@ __all__ = [
     "LPPool3d",
     "LSTMCell",
     "LayerNorm",
+    "LazyBatchNorm1d",
+    "LazyBatchNorm2d",
+    "LazyBatchNorm3d",
+    "LazyConv1d",
+    "LazyConv2d",
+    "LazyConv3d",
+    "LazyConvTranspose1d",
+    "LazyConvTranspose2d",
+    "LazyConvTranspose3d",
+    "LazyInstanceNorm1d",
+    "LazyInstanceNorm2d",
+    "LazyInstanceNorm3d",
+    "LazyLinear",
     "LeakyReLU",
     "Linear",
     "LocalResponseNorm",
@@ -201,6 +233,10 @@ __all__ = [
     "Tanh",
     "Tanhshrink",
     "Threshold",
+    "Transformer",
+    "TransformerDecoder",
+    "TransformerDecoderLayer",
+    "TransformerEncoder",
     "TransformerEncoderLayer",
     "TripletMarginLoss",
     "Unflatten",

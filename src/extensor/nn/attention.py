@@ -8,7 +8,7 @@ from typing import Any
 from extensor import ops
 from extensor.arrays.dtypes import DType, bool_, is_floating
 from extensor.arrays.shapes import Shape
-from extensor.core.creation import asarray, empty, ones
+from extensor.core.creation import asarray, empty, ones, zeros
 from extensor.core.tensor import Tensor
 from extensor.errors import type_error, value_error
 from extensor.errors.keywords import DEVICE, also_takes
@@ -20,7 +20,7 @@ from extensor.nn.parameter import Parameter
 from extensor.typing import DTypeLike, TensorLike
 
 
-@also_takes(**DEVICE, add_bias_kv=(False,), add_zero_attn=(False,))
+@also_takes(**DEVICE)
 class MultiHeadAttention(Module):
     """Attention with several heads, each on its own projections of queries, keys and values.
 
@@ -38,6 +38,10 @@ class MultiHeadAttention(Module):
         Probability of dropout on the attention weights, in training.
     bias : bool, default True
         Whether the projections have biases.
+    add_bias_kv : bool, default False
+        Whether a learnable key and value are added to those of each sequence.
+    add_zero_attn : bool, default False
+        Whether a key and a value of zeros are added, to which queries can attend in place of any.
     kdim : int, optional
         Size of the keys, by default ``embed_dim``.
     vdim : int, optional
@@ -58,6 +62,8 @@ class MultiHeadAttention(Module):
         Biases of these projections, initially 0. None with ``bias=False``.
     out_proj : Linear
         Projection of the joined heads, whose bias is initially 0.
+    bias_k, bias_v : Parameter, (1, 1, embed_dim)
+        The learnable key and value, initially Xavier-normal. None without ``add_bias_kv``.
 
     Raises
     ------
@@ -106,10 +112,12 @@ class MultiHeadAttention(Module):
         num_heads: int,
         dropout: float = 0.0,
         bias: bool = True,
-        *,
+        add_bias_kv: bool = False,
+        add_zero_attn: bool = False,
         kdim: int | None = None,
         vdim: int | None = None,
         batch_first: bool = False,
+        *,
         dtype: DType = None,
     ) -> None:
         if num_heads < 1 or embed_dim % num_heads:
@@ -125,6 +133,7 @@ class MultiHeadAttention(Module):
         self.kdim = kdim
         self.vdim = vdim
         self.batch_first = batch_first
+        self.add_zero_attn = add_zero_attn
         if kdim in (None, embed_dim) and vdim in (None, embed_dim):
             self.in_proj_weight = Parameter(empty((3 * embed_dim, embed_dim), dtype))
         else:
@@ -134,6 +143,9 @@ class MultiHeadAttention(Module):
             self.v_proj_weight = Parameter(empty((embed_dim, vdim or embed_dim), dtype))
         self.in_proj_bias = Parameter(empty((3 * embed_dim,), dtype)) if bias else None
         self.out_proj = Linear(embed_dim, embed_dim, bias, dtype=dtype)
+        self.bias_k, self.bias_v = (
+            Parameter(empty((1, 1, embed_dim), dtype)) if add_bias_kv else None for _ in range(2)
+        )
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
@@ -144,6 +156,9 @@ class MultiHeadAttention(Module):
         for bias in (self.in_proj_bias, self.out_proj.bias):
             if bias is not None:
                 init.zeros_(bias)
+        for bias in (self.bias_k, self.bias_v):
+            if bias is not None:
+                init.xavier_normal_(bias)
 
     def _input_weights(self) -> tuple[Parameter, ...]:
         if self.in_proj_weight is not None:
@@ -195,8 +210,11 @@ class MultiHeadAttention(Module):
         """
         has_batch = asarray(query).ndim == 3
         q, k, v = (self._heads(x) for x in self._project(query, key, value))
-        mask = _joined_mask(attn_mask, key_padding_mask, (*q.shape[:-1], k.shape[-2]), q.dtype)
         causal = is_causal and attn_mask is None  # a mask that is given is the causal one
+        if causal and self._adds_keys():  # which come last, but are seen by all
+            attn_mask, causal = ~ops.tril(ones((q.shape[-2], k.shape[-2]), bool_)), False
+        mask = _joined_mask(attn_mask, key_padding_mask, (*q.shape[:-1], k.shape[-2]), q.dtype)
+        k, v, mask = self._with_added_keys(k, v, mask)
         drops = self.training and self.dropout > 0
         if need_weights or drops:
             scores = ops.matmul(q * (1 / sqrt(q.shape[-1])), k.mT)
@@ -221,6 +239,31 @@ class MultiHeadAttention(Module):
             weights = ops.split(weights[0], 3)
         biases = (None,) * 3 if self.in_proj_bias is None else ops.split(self.in_proj_bias, 3)
         return map(ops.linear, (query, key, value), weights, biases)
+
+    def _adds_keys(self) -> int:
+        return (self.bias_k is not None) + self.add_zero_attn
+
+    def _with_added_keys(
+        self, k: Tensor, v: Tensor, mask: Tensor | None
+    ) -> tuple[Tensor, Tensor, Tensor | None]:
+        """Keys and values of all heads with those that are in no sequence, and a mask that shows them."""
+        more = self._adds_keys()
+        if not more:
+            return k, v, mask
+        batch, heads, _, size = k.shape
+        added = []
+        for part, bias in ((k, self.bias_k), (v, self.bias_v)):
+            parts = [part]
+            if bias is not None:
+                own = bias.reshape(1, heads, 1, size)
+                parts.append(ops.broadcast_to(own, (batch, heads, 1, size)).astype(part.dtype))
+            if self.add_zero_attn:
+                parts.append(zeros((batch, heads, 1, size), part.dtype))
+            added.append(ops.concatenate(parts, axis=2))
+        if mask is not None:
+            widths = [*[(0, 0)] * (mask.ndim - 1), (0, more)]
+            mask = ops.pad(mask, widths, value=1.0 if mask.dtype == bool_ else 0.0)
+        return added[0], added[1], mask
 
     def _heads(self, x: Tensor) -> Tensor:
         """From either layout of sequences to (batch, heads, length, size of a head)."""

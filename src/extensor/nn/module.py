@@ -299,11 +299,15 @@ class Module:
                 path = f"{prefix}.{name}" if prefix else name
                 yield from value._paths(path, (*above, self))
 
+    def _check_made(self) -> None:
+        """Raise if the parameters are not there yet, as those of a lazy module before its first call."""
+
     def _named_tensors(
         self, prefix: str, recurse: bool, choose: Callable[[Module, str, Any], bool]
     ) -> Iterator[tuple[str, Any]]:
         """The attributes that ``choose(module, name, value)`` likes, by every path to them."""
         for path, module in self._paths(prefix) if recurse else [(prefix, self)]:
+            module._check_made()
             for name, value in list(vars(module).items()):
                 if choose(module, name, value):
                     yield (f"{path}.{name}" if path else name), value

@@ -16,7 +16,7 @@ from extensor.nn import init
 from extensor.nn.layer_inputs import in_dtype_of
 from extensor.nn.module import Module
 from extensor.nn.parameter import Parameter
-from extensor.ops import concatenate, dropout, flip, gru, lstm, rnn, stack
+from extensor.ops import concatenate, dropout, flip, gru, linear, lstm, matmul, rnn, stack
 from extensor.ops.recurrent import NONLINEARITIES, Nonlinearity
 from extensor.typing import TensorLike
 
@@ -39,6 +39,7 @@ class Recurrence(Module, Generic[Initial, Last]):
     """The base of layers and cells: initial weights, and the states given to a call."""
 
     _gates: int
+    proj_size = 0
     _first_weight = "weight_ih_l0"
     _states = 1  # how many tensors the recurrence carries from step to step
     hidden_size: int
@@ -52,22 +53,23 @@ class Recurrence(Module, Generic[Initial, Last]):
     def _tensor(self, x: Any) -> Tensor:
         return asarray(in_dtype_of(self, getattr(self, self._first_weight), x))
 
-    def _initial_states(self, hx: Any, shape: Shape, x: Tensor) -> States:
+    def _initial_states(self, hx: Any, shapes: Sequence[Shape], x: Tensor) -> States:
         """The states that are given, or zeros of the dtype of ``x``."""
         if hx is None:
-            return (zeros(shape, x.dtype),) * self._states
+            return tuple(zeros(shape, x.dtype) for shape in shapes)
         if self._states > 1 and not isinstance(hx, list | tuple):
             requirement = f"hx must be a tuple of {self._states} tensors"
             raise type_error(type(self).__name__, requirement, hx=shown(hx))
         states = tuple(self._tensor(state) for state in (hx if self._states > 1 else (hx,)))
-        shapes = [state.shape for state in states]
-        if shapes != [shape] * self._states:
-            requirement = f"hx must be {self._states} of shape {shape}"
-            raise value_error(type(self).__name__, requirement, shapes=shapes)
+        given = [state.shape for state in states]
+        if given != list(shapes):
+            alike = len(set(shapes)) == 1
+            wanted = f"{self._states} of shape {shapes[0]}" if alike else f"of shapes {shapes}"
+            raise value_error(type(self).__name__, f"hx must be {wanted}", shapes=given)
         return states
 
 
-@also_takes(**DEVICE, proj_size=(0,))
+@also_takes(**DEVICE)
 class _Layers(Recurrence[Initial, Last]):
     """Layers and directions of one recurrence, which a subclass gives as ``_run``.
 
@@ -106,17 +108,19 @@ class _Layers(Recurrence[Initial, Last]):
         self.bidirectional = bidirectional
         self._names: list[list[str]] = []
         directions = ("", "_reverse") if bidirectional else ("",)
-        rows = self._gates * hidden_size
+        rows, output_size = self._gates * hidden_size, self.proj_size or hidden_size
         for layer in range(num_layers):
-            inputs = hidden_size * len(directions) if layer else input_size
+            inputs = output_size * len(directions) if layer else input_size
             for direction in directions:
                 end = f"_l{layer}{direction}"
                 shapes: dict[str, Shape] = {
                     f"weight_ih{end}": (rows, inputs),
-                    f"weight_hh{end}": (rows, hidden_size),
+                    f"weight_hh{end}": (rows, output_size),
                 }
                 if bias:
                     shapes |= {f"bias_ih{end}": (rows,), f"bias_hh{end}": (rows,)}
+                if self.proj_size:
+                    shapes[f"weight_hr{end}"] = (output_size, hidden_size)
                 for name, shape in shapes.items():
                     self.register_parameter(name, Parameter(empty(shape, dtype)))
                 self._names.append(list(shapes))
@@ -174,7 +178,9 @@ class _Layers(Recurrence[Initial, Last]):
 
     def _first_states(self, hx: Any, x: Tensor, has_batch: bool) -> States:
         batch = (x.shape[1],) if has_batch else ()
-        states = self._initial_states(hx, (len(self._names), *batch, self.hidden_size), x)
+        widths = (self.proj_size or self.hidden_size, self.hidden_size)[: self._states]
+        shapes = [(len(self._names), *batch, width) for width in widths]
+        states = self._initial_states(hx, shapes, x)
         return states if has_batch else tuple(state.unsqueeze(1) for state in states)
 
     def _last_states(self, last: Sequence[States], has_batch: bool) -> Any:
@@ -282,6 +288,7 @@ class RNN(_Layers[TensorLike, Tensor]):
         return output, (output[-1],)
 
 
+@also_takes(**DEVICE, proj_size=(0,))
 class GRU(_Layers[TensorLike, Tensor]):
     """Gated recurrent units, on top of each other and in one or both directions.
 
@@ -367,6 +374,7 @@ class GRU(_Layers[TensorLike, Tensor]):
         return output, (output[-1],)
 
 
+@also_takes(**DEVICE)
 class LSTM(_Layers[tuple[TensorLike, TensorLike], tuple[Tensor, Tensor]]):
     """Long short-term memory, in layers on top of each other and in one or both directions.
 
@@ -399,6 +407,9 @@ class LSTM(_Layers[tuple[TensorLike, TensorLike], tuple[Tensor, Tensor]]):
     bidirectional : bool, default False
         Whether a second recurrence in each layer reads the sequence from its end. Outputs of both
         directions are concatenated.
+    proj_size : int, default 0
+        Size of the projection ``W_hr @ h`` that is output in place of h and read by the next step; 0
+        for none. It must be smaller than ``hidden_size``.
     dtype : dtype_like, optional
         Floating dtype of the parameters, by default that of `ex.get_default_dtype`.
 
@@ -409,7 +420,9 @@ class LSTM(_Layers[tuple[TensorLike, TensorLike], tuple[Tensor, Tensor]]):
         ``hidden_size`` times the number of directions. The rows are those of the gates i, f, g and
         o, one below the other.
     weight_hh_l{k} : Parameter, (4 * hidden_size, hidden_size)
-        Weights of the hidden state.
+        Weights of the hidden state. With a projection there are ``proj_size`` columns.
+    weight_hr_l{k} : Parameter, (proj_size, hidden_size)
+        The projection, if there is one.
     bias_ih_l{k}, bias_hh_l{k} : Parameter, (4 * hidden_size,)
         Biases, unless ``bias=False``. Names of the second direction end in ``_reverse``. All
         parameters are initially uniform in ``[-b, b]`` with ``b = 1 / sqrt(hidden_size)``.
@@ -417,8 +430,8 @@ class LSTM(_Layers[tuple[TensorLike, TensorLike], tuple[Tensor, Tensor]]):
     Raises
     ------
     ValueError
-        If ``num_layers`` is not from 1 to 10000 or ``dropout`` is not in [0, 1]. In a call, if the
-        shapes do not fit.
+        If ``num_layers`` is not from 1 to 10000 ``dropout`` is not in [0, 1] or ``proj_size``
+        is not smaller than ``hidden_size``. In a call, if the shapes do not fit.
     TypeError
         In a call, if the input has another floating dtype than the parameters. Integers are
         converted.
@@ -452,6 +465,47 @@ class LSTM(_Layers[tuple[TensorLike, TensorLike], tuple[Tensor, Tensor]]):
     _gates = 4
     _states = 2
 
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        bias: bool = True,
+        batch_first: bool = False,
+        dropout: float = 0.0,
+        bidirectional: bool = False,
+        proj_size: int = 0,
+        *,
+        dtype: DType = None,
+    ) -> None:
+        if not 0 <= proj_size < max(hidden_size, 1):
+            got = {"proj_size": proj_size, "hidden_size": hidden_size}
+            raise value_error("LSTM", "proj_size must be in [0, hidden_size)", **got)
+        self.proj_size = proj_size
+        options = (num_layers, bias, batch_first, dropout, bidirectional)
+        super().__init__(input_size, hidden_size, *options, dtype=dtype)
+
     def _run(self, x: Tensor, states: States, weights: list[Parameter]) -> tuple[Tensor, States]:
+        if self.proj_size:
+            return self._run_projected(x, states, weights)
         output, cell = lstm(x, *states, *weights)
+        return output, (output[-1], cell)
+
+    def _run_projected(
+        self, x: Tensor, states: States, weights: list[Parameter]
+    ) -> tuple[Tensor, States]:
+        """The recurrence of what is projected, whose weights are ``weight_hh @ weight_hr``.
+
+        What the first step reads has been projected already: it is part of its input.
+        """
+        to_gates, from_output, *biases, projection = weights
+        recurrent, (h, cell) = matmul(from_output, projection), states
+        none = zeros((x.shape[1], self.hidden_size), x.dtype)
+        both = concatenate([to_gates, from_output], 1)
+        first, cell = lstm(concatenate([x[:1], h[None]], 2), none, cell, both, recurrent, *biases)
+        hidden = first
+        if x.shape[0] > 1:
+            others, cell = lstm(x[1:], first[0], cell, to_gates, recurrent, *biases)
+            hidden = concatenate([first, others])
+        output = linear(hidden, projection)
         return output, (output[-1], cell)

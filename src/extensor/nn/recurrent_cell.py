@@ -57,7 +57,7 @@ class _Cell(Recurrence[Initial, Last]):
         """
         x = self._tensor(x)
         shape = (*x.shape[:-1], self.hidden_size)
-        states = self._initial_states(hx, shape, x)
+        states = self._initial_states(hx, [shape] * self._states, x)
         if x.ndim != 1:
             return self._step(x, *states)
         after: Any = self._step(x.unsqueeze(0), *(state.unsqueeze(0) for state in states))

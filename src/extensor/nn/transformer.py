@@ -20,8 +20,33 @@ from extensor.typing import TensorLike
 ACTIVATIONS: dict[str, Callable[..., Tensor]] = {"relu": relu, "gelu": gelu}
 
 
+class FeedForward(Module):
+    """The base of layers that end in two linear ones."""
+
+    def _make_linear(
+        self,
+        d_model: int,
+        dim_feedforward: int,
+        dropout: float,
+        activation: str | Callable[..., Tensor],
+        bias: bool,
+        dtype: DType,
+    ) -> None:
+        if isinstance(activation, str) and activation not in ACTIVATIONS:
+            requirement = "activation must be 'relu', 'gelu' or a function"
+            raise value_error(type(self).__name__, requirement, activation=activation)
+        self.activation = ACTIVATIONS[activation] if isinstance(activation, str) else activation
+        self.linear1 = Linear(d_model, dim_feedforward, bias, dtype=dtype)
+        self.dropout = Dropout(dropout)
+        self.linear2 = Linear(dim_feedforward, d_model, bias, dtype=dtype)
+
+    def _fed_forward(self, x: Tensor) -> Tensor:
+        result: Tensor = self.linear2(self.dropout(self.activation(self.linear1(x))))
+        return result
+
+
 @also_takes(**DEVICE)
-class TransformerEncoderLayer(Module):
+class TransformerEncoderLayer(FeedForward):
     """Encoder layer of the transformer: self-attention, then a network of two linear layers.
 
     Both parts have dropout, a residual connection and layer normalization::
@@ -106,17 +131,11 @@ class TransformerEncoderLayer(Module):
         *,
         dtype: DType = None,
     ) -> None:
-        if isinstance(activation, str) and activation not in ACTIVATIONS:
-            requirement = "activation must be 'relu', 'gelu' or a function"
-            raise value_error("TransformerEncoderLayer", requirement, activation=activation)
-        self.activation = ACTIVATIONS[activation] if isinstance(activation, str) else activation
         self.norm_first = norm_first
         self.self_attn = MultiHeadAttention(
             d_model, nhead, dropout, bias, batch_first=batch_first, dtype=dtype
         )
-        self.linear1 = Linear(d_model, dim_feedforward, bias, dtype=dtype)
-        self.dropout = Dropout(dropout)
-        self.linear2 = Linear(dim_feedforward, d_model, bias, dtype=dtype)
+        self._make_linear(d_model, dim_feedforward, dropout, activation, bias, dtype)
         self.norm1 = LayerNorm(d_model, layer_norm_eps, bias=bias, dtype=dtype)
         self.norm2 = LayerNorm(d_model, layer_norm_eps, bias=bias, dtype=dtype)
         self.dropout1 = Dropout(dropout)
@@ -153,13 +172,10 @@ class TransformerEncoderLayer(Module):
         masks = (src_mask, src_key_padding_mask, is_causal)
         if self.norm_first:
             x: Tensor = given + self._attend(self.norm1(src), *masks)
-            return x + self._fed_forward(self.norm2(x))
+            return x + self.dropout2(self._fed_forward(self.norm2(x)))
         x = self.norm1(given + self._attend(src, *masks))
-        return self.norm2(x + self._fed_forward(x))
+        return self.norm2(x + self.dropout2(self._fed_forward(x)))
 
     def _attend(self, x: Any, mask: Any, padding_mask: Any, is_causal: bool) -> Tensor:
         output, _ = self.self_attn(x, x, x, padding_mask, False, mask, is_causal=is_causal)
         return self.dropout1(output)
-
-    def _fed_forward(self, x: Tensor) -> Tensor:
-        return self.dropout2(self.linear2(self.dropout(self.activation(self.linear1(x)))))

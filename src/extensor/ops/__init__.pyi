@@ -72,6 +72,7 @@ __all__ = [
     "binary_cross_entropy_backward",
     "binary_cross_entropy_with_logits",
     "binary_cross_entropy_with_logits_backward",
+    "bincount",
     "bitwise_and",
     "bitwise_not",
     "bitwise_or",
@@ -79,6 +80,7 @@ __all__ = [
     "broadcast_shapes",
     "broadcast_to",
     "broadcast_to_backward",
+    "bucketize",
     "cast",
     "cast_backward",
     "ceil",
@@ -123,12 +125,24 @@ __all__ = [
     "cosine_embedding_loss",
     "cosine_embedding_loss_backward",
     "count_nonzero",
+    "cross",
+    "cross_backward",
     "cross_entropy",
     "cross_entropy_backward",
+    "cummax",
+    "cummax_backward",
+    "cummin",
+    "cummin_backward",
+    "cumprod",
+    "cumprod_backward",
     "cumsum",
     "cumsum_backward",
     "diag",
     "diag_backward",
+    "diag_embed",
+    "diag_embed_backward",
+    "diagonal",
+    "diagonal_backward",
     "digamma",
     "digamma_backward",
     "divide",
@@ -233,6 +247,10 @@ __all__ = [
     "isnan",
     "kl_div",
     "kl_div_backward",
+    "kron",
+    "kron_backward",
+    "kthvalue",
+    "kthvalue_backward",
     "l1_loss",
     "l1_loss_backward",
     "layer_norm",
@@ -267,6 +285,8 @@ __all__ = [
     "logaddexp2",
     "logaddexp2_backward",
     "logaddexp_backward",
+    "logcumsumexp",
+    "logcumsumexp_backward",
     "logical_and",
     "logical_not",
     "logical_or",
@@ -313,6 +333,8 @@ __all__ = [
     "maximum_backward",
     "mean",
     "mean_backward",
+    "median",
+    "median_backward",
     "meshgrid",
     "min",
     "min_backward",
@@ -332,10 +354,15 @@ __all__ = [
     "multiply_backward",
     "nan_to_num",
     "nan_to_num_backward",
+    "nanmean",
+    "nanmean_backward",
+    "nansum",
+    "nansum_backward",
     "negative",
     "negative_backward",
     "nll_loss",
     "nll_loss_backward",
+    "nonzero",
     "norm",
     "norm_backward",
     "normal_cdf",
@@ -363,6 +390,8 @@ __all__ = [
     "prelu_backward",
     "prod",
     "prod_backward",
+    "quantile",
+    "quantile_backward",
     "ravel",
     "ravel_backward",
     "reciprocal",
@@ -385,6 +414,8 @@ __all__ = [
     "rnn_cell_backward",
     "roll",
     "roll_backward",
+    "rot90",
+    "rot90_backward",
     "round",
     "round_backward",
     "rrelu",
@@ -393,8 +424,13 @@ __all__ = [
     "rsqrt_backward",
     "scaled_dot_product_attention",
     "scaled_dot_product_attention_backward",
+    "scatter",
     "scatter_add",
     "scatter_add_backward",
+    "scatter_backward",
+    "scatter_reduce",
+    "scatter_reduce_backward",
+    "searchsorted",
     "selu",
     "selu_backward",
     "sigmoid",
@@ -457,6 +493,8 @@ __all__ = [
     "tile_backward",
     "topk",
     "topk_backward",
+    "trace",
+    "trace_backward",
     "transpose",
     "transpose_backward",
     "tril",
@@ -469,6 +507,9 @@ __all__ = [
     "trunc_backward",
     "unfold",
     "unfold_backward",
+    "unique",
+    "unique_counts",
+    "unique_inverse",
     "unsqueeze",
     "unsqueeze_backward",
     "var",
@@ -579,6 +620,11 @@ class cosine_embedding_loss_gradients(NamedTuple):
     grad_x2: Tensor
 
 @type_check_only
+class cross_gradients(NamedTuple):
+    grad_a: Tensor
+    grad_b: Tensor
+
+@type_check_only
 class cross_entropy_gradients(NamedTuple):
     grad_logits: Tensor
     grad_target: Tensor | None
@@ -682,6 +728,11 @@ class instance_norm_gradients(NamedTuple):
 class kl_div_gradients(NamedTuple):
     grad_x: Tensor
     grad_target: Tensor
+
+@type_check_only
+class kron_gradients(NamedTuple):
+    grad_a: Tensor
+    grad_b: Tensor
 
 @type_check_only
 class l1_loss_gradients(NamedTuple):
@@ -812,7 +863,17 @@ class scaled_dot_product_attention_gradients(NamedTuple):
     grad_mask: Tensor | None
 
 @type_check_only
+class scatter_gradients(NamedTuple):
+    grad_x: Tensor
+    grad_updates: Tensor
+
+@type_check_only
 class scatter_add_gradients(NamedTuple):
+    grad_x: Tensor
+    grad_updates: Tensor
+
+@type_check_only
+class scatter_reduce_gradients(NamedTuple):
     grad_x: Tensor
     grad_updates: Tensor
 
@@ -2589,6 +2650,31 @@ def binary_cross_entropy_with_logits_backward(
         - ``grad_target``, of the shape and dtype of ``target``.
     """
 
+def bincount(x: TensorLike, minlength: int = 0) -> Tensor:
+    """How often each number from 0 on occurs in ``x``.
+
+    Parameters
+    ----------
+    x : tensor_like, (n,), ints
+        Numbers from 0 on.
+    minlength : int, default 0
+        Least length of the result.
+
+    Returns
+    -------
+    Tensor
+        The counts, of dtype int64, up to that of the largest number.
+
+    Raises
+    ------
+    ValueError
+        If ``x`` does not have one axis or has negative numbers.
+
+    Notes
+    -----
+    The result has no gradient.
+    """
+
 def bitwise_and(a: TensorLike, b: TensorLike) -> Tensor:
     """The bits that both have; of booleans, whether both are true.
 
@@ -2732,6 +2818,35 @@ def broadcast_to_backward(grad_output: TensorLike, input_shape: Sequence[int]) -
     -------
     Tensor
         Gradient of ``x``, of its shape and dtype.
+    """
+
+def bucketize(x: TensorLike, boundaries: TensorLike, right: bool = False) -> Tensor:
+    """The number of the bucket of each element: the bucket ``i`` ends at ``boundaries[i]``.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+    boundaries : tensor_like, (n,)
+        Numbers in increasing order.
+    right : bool, default False
+        Whether a boundary belongs to the bucket on its right, or to that on its left.
+
+    Returns
+    -------
+    Tensor
+        The numbers, from 0 to ``n``, of dtype int64, in the shape of ``x``.
+
+    Raises
+    ------
+    ValueError
+        If ``boundaries`` does not have one axis.
+
+    Notes
+    -----
+    The result has no gradient.
+
+    Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
     """
 
 def cast(x: TensorLike, dtype: DTypeLike) -> Tensor:
@@ -4217,6 +4332,62 @@ def count_nonzero(
     The result has no gradient.
     """
 
+def cross(a: TensorLike, b: TensorLike, axis: int = -1) -> Tensor:
+    """The cross product of vectors with three elements along ``axis``.
+
+    Parameters
+    ----------
+    a, b : tensor_like
+        The operands. They broadcast against each other.
+    axis : int, default -1
+        The axis. A negative number counts from the last one.
+
+    Returns
+    -------
+    Tensor
+        The products, in the shape to which ``a`` and ``b`` broadcast.
+
+    Raises
+    ------
+    ValueError
+        If the vectors do not have three elements, or the shapes do not broadcast.
+
+    See Also
+    --------
+    cross_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``cross(b, grad_output)`` and ``cross(grad_output, a)``.
+
+    Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
+    """
+
+def cross_backward(
+    grad_output: TensorLike, a: TensorLike, b: TensorLike, axis: int = -1
+) -> cross_gradients:
+    """``cross(b, grad_output)`` and ``cross(grad_output, a)``, summed to the inputs' shapes.
+
+    The backward pass of `cross`: from the gradient of its result to that of ``a`` and ``b``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `cross`, of its shape. Its dtype must be floating.
+    a, b : tensor_like
+        The operands. They broadcast against each other.
+    axis : int, default -1
+        The axis. A negative number counts from the last one.
+
+    Returns
+    -------
+    cross_gradients
+        Named tuple of the gradients:
+
+        - ``grad_a``, of the shape and dtype of ``a``.
+        - ``grad_b``, of the shape and dtype of ``b``.
+    """
+
 def cross_entropy(
     logits: TensorLike,
     target: TensorLike,
@@ -4310,6 +4481,168 @@ def cross_entropy_backward(
         - ``grad_target``, of the shape and dtype of ``target``. None if it is not floating.
     """
 
+def cummax(x: TensorLike, axis: int = 0) -> tuple[Tensor, Tensor]:
+    """The largest of each element and all before it along ``axis``, and its index.
+
+    Of equal elements the last is taken; NaN counts as largest.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+    axis : int, default 0
+        The axis to go along.
+
+    Returns
+    -------
+    tuple of Tensor
+        The running maxima, and their indices of dtype int64, both in the shape of ``x``.
+
+    Raises
+    ------
+    ValueError
+        If ``axis`` is out of range.
+
+    See Also
+    --------
+    cummax_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``grad_output`` (of the
+    values) added to the elements taken.
+    """
+
+def cummax_backward(
+    grad_output: TensorLike, input_shape: Sequence[int], indices: TensorLike, axis: int = 0
+) -> Tensor:
+    """``grad_output`` added at ``indices``.
+
+    The backward pass of `cummax`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the first result of `cummax`, of its shape. Its dtype must be floating.
+    input_shape : sequence of ints
+        Shape of ``x``.
+    indices : tensor_like
+        The second result of `cummax`.
+    axis : int, default 0
+        The axis to go along.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
+def cummin(x: TensorLike, axis: int = 0) -> tuple[Tensor, Tensor]:
+    """The smallest of each element and all before it along ``axis``, and its index.
+
+    Of equal elements the last is taken; NaN counts as smallest.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+    axis : int, default 0
+        The axis to go along.
+
+    Returns
+    -------
+    tuple of Tensor
+        The running minima, and their indices of dtype int64, both in the shape of ``x``.
+
+    Raises
+    ------
+    ValueError
+        If ``axis`` is out of range.
+
+    See Also
+    --------
+    cummin_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``grad_output`` (of the
+    values) added to the elements taken.
+    """
+
+def cummin_backward(
+    grad_output: TensorLike, input_shape: Sequence[int], indices: TensorLike, axis: int = 0
+) -> Tensor:
+    """``grad_output`` added at ``indices``.
+
+    The backward pass of `cummin`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the first result of `cummin`, of its shape. Its dtype must be floating.
+    input_shape : sequence of ints
+        Shape of ``x``.
+    indices : tensor_like
+        The second result of `cummin`.
+    axis : int, default 0
+        The axis to go along.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
+def cumprod(x: TensorLike, axis: int = 0) -> Tensor:
+    """The product of each element and all before it along ``axis``.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+    axis : int, default 0
+        The axis to go along.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    Raises
+    ------
+    ValueError
+        If ``axis`` is out of range.
+
+    See Also
+    --------
+    cumprod_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: at each element the product of those before it, times the sum over all results from
+    it on of ``grad_output`` and the factors in between; exact for any number of zeros.
+    """
+
+def cumprod_backward(grad_output: TensorLike, x: TensorLike, axis: int = 0) -> Tensor:
+    """The sums of ``grad_output`` times the products of all other factors.
+
+    The backward pass of `cumprod`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `cumprod`, of its shape. Its dtype must be floating.
+    x : tensor_like
+        The input.
+    axis : int, default 0
+        The axis to go along.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
 def cumsum(x: TensorLike, axis: int = 0) -> Tensor:
     """The sum of each element and all before it along ``axis``.
 
@@ -4399,6 +4732,132 @@ def diag_backward(grad_output: TensorLike, input_shape: Sequence[int], k: int = 
         Shape of ``x``.
     k : int, default 0
         The number of the diagonal: 0 is the main one, positive ones are above it.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
+def diag_embed(x: TensorLike, offset: int = 0, axis1: int = -2, axis2: int = -1) -> Tensor:
+    """Zeros with the last axis of ``x`` on a diagonal of two new axes.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+    offset : int, default 0
+        The number of the diagonal: 0 is the main one, positive ones are above it.
+    axis1 : int, default -2
+        The axes of the rows and of the columns.
+    axis2 : int, default -1
+        The axes of the rows and of the columns.
+
+    Returns
+    -------
+    Tensor
+        The matrices, with the new axes at ``axis1`` and ``axis2``.
+
+    Raises
+    ------
+    ValueError
+        If the axes are out of range or the same.
+
+    See Also
+    --------
+    diag_embed_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: that diagonal of ``grad_output``.
+    """
+
+def diag_embed_backward(
+    grad_output: TensorLike,
+    input_shape: Sequence[int],
+    offset: int = 0,
+    axis1: int = -2,
+    axis2: int = -1,
+) -> Tensor:
+    """The diagonal of ``grad_output``.
+
+    The backward pass of `diag_embed`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `diag_embed`, of its shape. Its dtype must be floating.
+    input_shape : sequence of ints
+        Shape of ``x``.
+    offset : int, default 0
+        The number of the diagonal: 0 is the main one, positive ones are above it.
+    axis1 : int, default -2
+        The axes of the rows and of the columns.
+    axis2 : int, default -1
+        The axes of the rows and of the columns.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
+def diagonal(x: TensorLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tensor:
+    """A diagonal of two axes of ``x``, as the last axis of the result.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+    offset : int, default 0
+        The number of the diagonal: 0 is the main one, positive ones are above it.
+    axis1 : int, default 0
+        The axes of the rows and of the columns.
+    axis2 : int, default 1
+        The axes of the rows and of the columns.
+
+    Returns
+    -------
+    Tensor
+        The diagonals. Their axis stands behind all others.
+
+    Raises
+    ------
+    ValueError
+        If the axes are out of range or the same.
+
+    See Also
+    --------
+    diagonal_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: zeros with ``grad_output`` on that diagonal.
+    """
+
+def diagonal_backward(
+    grad_output: TensorLike,
+    input_shape: Sequence[int],
+    offset: int = 0,
+    axis1: int = 0,
+    axis2: int = 1,
+) -> Tensor:
+    """Zeros of ``input_shape`` with ``grad_output`` on the diagonal.
+
+    The backward pass of `diagonal`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `diagonal`, of its shape. Its dtype must be floating.
+    input_shape : sequence of ints
+        Shape of ``x``.
+    offset : int, default 0
+        The number of the diagonal: 0 is the main one, positive ones are above it.
+    axis1 : int, default 0
+        The axes of the rows and of the columns.
+    axis2 : int, default 1
+        The axes of the rows and of the columns.
 
     Returns
     -------
@@ -5003,7 +5462,7 @@ def embedding_bag_backward(
     include_last_offset: bool = False,
     padding_idx: int | None = None,
 ) -> embedding_bag_gradients:
-    """To the rows that each bag is made of, and to their factors.
+    """To the rows that each bag is made of, and to their factors; by hand without factors too.
 
     The backward pass of `embedding_bag`: from the gradient of its result to that of ``weight`` and ``per_sample_weights``.
 
@@ -7391,6 +7850,123 @@ def kl_div_backward(
         - ``grad_target``, of the shape and dtype of ``target``.
     """
 
+def kron(a: TensorLike, b: TensorLike) -> Tensor:
+    """The Kronecker product: ``b`` times each element of ``a``, as blocks.
+
+    Parameters
+    ----------
+    a, b : tensor_like
+        The factors. The one with fewer axes gets new ones in front.
+
+    Returns
+    -------
+    Tensor
+        The product. The size of each axis is the product of those of ``a`` and ``b``.
+
+    See Also
+    --------
+    kron_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: the sums of ``grad_output`` times ``b`` over each block, and times ``a`` over all
+    blocks.
+
+    Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
+    """
+
+def kron_backward(grad_output: TensorLike, a: TensorLike, b: TensorLike) -> kron_gradients:
+    """The sums of ``grad_output`` times ``b`` and times ``a``.
+
+    The backward pass of `kron`: from the gradient of its result to that of ``a`` and ``b``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `kron`, of its shape. Its dtype must be floating.
+    a, b : tensor_like
+        The factors. The one with fewer axes gets new ones in front.
+
+    Returns
+    -------
+    kron_gradients
+        Named tuple of the gradients:
+
+        - ``grad_a``, of the shape and dtype of ``a``.
+        - ``grad_b``, of the shape and dtype of ``b``.
+    """
+
+def kthvalue(
+    x: TensorLike, k: int, axis: int = -1, keepdims: bool = False
+) -> tuple[Tensor, Tensor]:
+    """The ``k``-th smallest element along ``axis``, and its index; NaN counts as largest.
+
+    Of equal elements the first comes first.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+    k : int
+        The rank, from 1 on.
+    axis : int, default -1
+        The axis to search along.
+    keepdims : bool, default False
+        Whether to keep the reduced axes with size 1, so that the result broadcasts against ``x``.
+
+    Returns
+    -------
+    tuple of Tensor
+        The elements, and their indices of dtype int64.
+
+    Raises
+    ------
+    ValueError
+        If ``k`` or ``axis`` is out of range.
+
+    See Also
+    --------
+    kthvalue_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``grad_output`` (of the values) to the
+    elements taken.
+    """
+
+def kthvalue_backward(
+    grad_output: TensorLike,
+    input_shape: Sequence[int],
+    indices: TensorLike,
+    k: int,
+    axis: int = -1,
+    keepdims: bool = False,
+) -> Tensor:
+    """Zeros of ``input_shape`` with ``grad_output`` at ``indices``.
+
+    The backward pass of `kthvalue`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the first result of `kthvalue`, of its shape. Its dtype must be floating.
+    input_shape : sequence of ints
+        Shape of ``x``.
+    indices : tensor_like
+        The second result of `kthvalue`.
+    k : int
+        The rank, from 1 on.
+    axis : int, default -1
+        The axis to search along.
+    keepdims : bool, default False
+        Whether to keep the reduced axes with size 1, so that the result broadcasts against ``x``.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
 def l1_loss(
     prediction: TensorLike, target: TensorLike, reduction: Literal["mean", "sum", "none"] = "mean"
 ) -> Tensor:
@@ -8290,6 +8866,61 @@ def logaddexp2_backward(
 
         - ``grad_a``, of the shape and dtype of ``a``.
         - ``grad_b``, of the shape and dtype of ``b``.
+    """
+
+def logcumsumexp(x: TensorLike, axis: int = 0) -> Tensor:
+    """The logarithm of the running sum of ``exp(x)`` along ``axis``, without overflow.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+    axis : int, default 0
+        The axis to go along.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    Raises
+    ------
+    ValueError
+        If ``axis`` is out of range.
+
+    See Also
+    --------
+    logcumsumexp_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``exp(x[k] - output[j])`` for each result ``j`` from ``k`` on; 0 at -inf.
+
+    Integers and booleans are converted to the default dtype first.
+    """
+
+def logcumsumexp_backward(
+    grad_output: TensorLike, x: TensorLike, output: TensorLike, axis: int = 0
+) -> Tensor:
+    """The sums of ``grad_output[j] * exp(x[k] - output[j])`` over all ``j`` from ``k`` on.
+
+    The backward pass of `logcumsumexp`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `logcumsumexp`, of its shape. Its dtype must be floating.
+    x : tensor_like
+        The input.
+    output : tensor_like
+        The result of `logcumsumexp`.
+    axis : int, default 0
+        The axis to go along.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
     """
 
 def logical_and(a: TensorLike, b: TensorLike) -> Tensor:
@@ -9932,6 +10563,72 @@ def mean_backward(
         Gradient of ``x``, of its shape and dtype.
     """
 
+def median(
+    x: TensorLike, axis: int | Sequence[int] | None = None, keepdims: bool = False
+) -> Tensor:
+    """The middle element over ``axis``, or the mean of the two middle ones, as in NumPy.
+
+    NaN if an element is.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+    axis : int or sequence of ints, optional
+        The axis or axes to reduce, by default all. A negative number counts from the last axis.
+    keepdims : bool, default False
+        Whether to keep the reduced axes with size 1, so that the result broadcasts against ``x``.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x`` without the reduced axes. With ``keepdims`` they stay,
+        with size 1.
+
+    Raises
+    ------
+    ValueError
+        If ``axis`` is out of range or names an axis twice, or if a reduced axis has size 0.
+
+    See Also
+    --------
+    median_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: 1 for the middle element, or a half for both; of equal
+    elements the first in order.
+
+    Integers and booleans are converted to the default dtype first.
+    """
+
+def median_backward(
+    grad_output: TensorLike,
+    x: TensorLike,
+    axis: int | Sequence[int] | None = None,
+    keepdims: bool = False,
+) -> Tensor:
+    """``grad_output`` to the middle element, or half of it to both.
+
+    The backward pass of `median`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `median`, of its shape. Its dtype must be floating.
+    x : tensor_like
+        The input.
+    axis : int or sequence of ints, optional
+        The axis or axes to reduce, by default all. A negative number counts from the last axis.
+    keepdims : bool, default False
+        Whether to keep the reduced axes with size 1, so that the result broadcasts against ``x``.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
 def min_reduce(
     x: TensorLike, axis: int | Sequence[int] | None = None, keepdims: bool = False
 ) -> Tensor:
@@ -10364,6 +11061,132 @@ def nan_to_num_backward(
         Gradient of ``x``, of its shape and dtype.
     """
 
+def nanmean(
+    x: TensorLike, axis: int | Sequence[int] | None = None, keepdims: bool = False
+) -> Tensor:
+    """The mean over ``axis`` of the elements that are not NaN, NaN if there are none.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+    axis : int or sequence of ints, optional
+        The axis or axes to reduce, by default all. A negative number counts from the last axis.
+    keepdims : bool, default False
+        Whether to keep the reduced axes with size 1, so that the result broadcasts against ``x``.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x`` without the reduced axes. With ``keepdims`` they stay,
+        with size 1.
+
+    Raises
+    ------
+    ValueError
+        If ``axis`` is out of range or names an axis twice.
+
+    See Also
+    --------
+    nanmean_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: 1 over the number of elements that are not NaN, and 0 for NaN.
+
+    Integers and booleans are converted to the default dtype first.
+    """
+
+def nanmean_backward(
+    grad_output: TensorLike,
+    x: TensorLike,
+    axis: int | Sequence[int] | None = None,
+    keepdims: bool = False,
+) -> Tensor:
+    """``grad_output`` over their number, to the elements that are not NaN.
+
+    The backward pass of `nanmean`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `nanmean`, of its shape. Its dtype must be floating.
+    x : tensor_like
+        The input.
+    axis : int or sequence of ints, optional
+        The axis or axes to reduce, by default all. A negative number counts from the last axis.
+    keepdims : bool, default False
+        Whether to keep the reduced axes with size 1, so that the result broadcasts against ``x``.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
+def nansum(
+    x: TensorLike, axis: int | Sequence[int] | None = None, keepdims: bool = False
+) -> Tensor:
+    """The sum over ``axis`` of the elements that are not NaN.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+    axis : int or sequence of ints, optional
+        The axis or axes to reduce, by default all. A negative number counts from the last axis.
+    keepdims : bool, default False
+        Whether to keep the reduced axes with size 1, so that the result broadcasts against ``x``.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x`` without the reduced axes. With ``keepdims`` they stay,
+        with size 1.
+
+    Raises
+    ------
+    ValueError
+        If ``axis`` is out of range or names an axis twice.
+
+    See Also
+    --------
+    nansum_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: 1, and 0 for NaN.
+
+    Integers and booleans are converted to the default dtype first.
+    """
+
+def nansum_backward(
+    grad_output: TensorLike,
+    x: TensorLike,
+    axis: int | Sequence[int] | None = None,
+    keepdims: bool = False,
+) -> Tensor:
+    """``grad_output`` to the elements that are not NaN.
+
+    The backward pass of `nansum`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `nansum`, of its shape. Its dtype must be floating.
+    x : tensor_like
+        The input.
+    axis : int or sequence of ints, optional
+        The axis or axes to reduce, by default all. A negative number counts from the last axis.
+    keepdims : bool, default False
+        Whether to keep the reduced axes with size 1, so that the result broadcasts against ``x``.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
 def negative(x: TensorLike) -> Tensor:
     """The negative, ``-x``.
 
@@ -10479,6 +11302,26 @@ def nll_loss_backward(
     -------
     Tensor
         Gradient of ``x``, of its shape and dtype.
+    """
+
+def nonzero(x: TensorLike) -> tuple[Tensor, ...]:
+    """The indices of the elements that are not 0, one tensor for each axis, as in NumPy.
+
+    A 0-d tensor counts as a line of one element.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    tuple of Tensor
+        The indices along each axis, of dtype int64, in the order of the elements.
+
+    Notes
+    -----
+    The result has no gradient.
     """
 
 def norm(
@@ -11228,6 +12071,76 @@ def prod_backward(
         Gradient of ``x``, of its shape and dtype.
     """
 
+def quantile(
+    x: TensorLike, q: float, axis: int | Sequence[int] | None = None, keepdims: bool = False
+) -> Tensor:
+    """The number below which the share ``q`` of the elements over ``axis`` lies.
+
+    Between two elements it lies on a line. NaN if an element is.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+    q : float
+        The share, from 0 to 1.
+    axis : int or sequence of ints, optional
+        The axis or axes to reduce, by default all. A negative number counts from the last axis.
+    keepdims : bool, default False
+        Whether to keep the reduced axes with size 1, so that the result broadcasts against ``x``.
+
+    Returns
+    -------
+    Tensor
+        The quantiles, in the shape of ``x`` without the reduced axes, or with size 1 there.
+
+    Raises
+    ------
+    ValueError
+        If ``q`` or ``axis`` is out of range, or a reduced axis has size 0.
+
+    See Also
+    --------
+    quantile_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: the weights of the two
+    elements; of equal elements the first in order.
+
+    Integers and booleans are converted to the default dtype first.
+    """
+
+def quantile_backward(
+    grad_output: TensorLike,
+    x: TensorLike,
+    q: float,
+    axis: int | Sequence[int] | None = None,
+    keepdims: bool = False,
+) -> Tensor:
+    """``grad_output`` to the elements at the quantile, by their weights.
+
+    The backward pass of `quantile`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `quantile`, of its shape. Its dtype must be floating.
+    x : tensor_like
+        The input.
+    q : float
+        The share, from 0 to 1.
+    axis : int or sequence of ints, optional
+        The axis or axes to reduce, by default all. A negative number counts from the last axis.
+    keepdims : bool, default False
+        Whether to keep the reduced axes with size 1, so that the result broadcasts against ``x``.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
 def ravel(x: TensorLike) -> Tensor:
     """All elements along one axis.
 
@@ -11864,6 +12777,61 @@ def roll_backward(
         Gradient of ``x``, of its shape and dtype.
     """
 
+def rot90(x: TensorLike, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Tensor:
+    """``x`` turned by ``k`` quarters, from the first of the axes towards the second.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+    k : int, default 1
+        The number of quarter turns. Negative ones turn the other way.
+    axes : sequence of ints, default (0, 1)
+        The plane of the turn.
+
+    Returns
+    -------
+    Tensor
+        The result; the two axes are exchanged if ``k`` is odd.
+
+    Raises
+    ------
+    ValueError
+        If the axes are out of range or the same.
+
+    See Also
+    --------
+    rot90_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``grad_output`` turned back.
+    """
+
+def rot90_backward(
+    grad_output: TensorLike, input_shape: Sequence[int], k: int = 1, axes: tuple[int, int] = (0, 1)
+) -> Tensor:
+    """``grad_output`` turned back.
+
+    The backward pass of `rot90`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `rot90`, of its shape. Its dtype must be floating.
+    input_shape : sequence of ints
+        Shape of ``x``.
+    k : int, default 1
+        The number of quarter turns. Negative ones turn the other way.
+    axes : sequence of ints, default (0, 1)
+        The plane of the turn.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
 def round(x: TensorLike) -> Tensor:
     """The nearest whole number, halves to the even one.
 
@@ -12014,6 +12982,7 @@ def scaled_dot_product_attention(
     mask: TensorLike | None = None,
     causal: bool = False,
     scale: float | None = None,
+    enable_gqa: bool = False,
 ) -> Tensor:
     """Attention, ``softmax(q @ k.T * scale + mask) @ v``.
 
@@ -12033,6 +13002,9 @@ def scaled_dot_product_attention(
         Whether query i sees only the keys up to i.
     scale : float, optional
         The factor of the products, by default ``1 / sqrt(features)``.
+    enable_gqa : bool, default False
+        Whether k and v may have fewer heads, on axis -3, than q. Neighbouring heads of q then share
+        a head of these (grouped-query attention).
 
     Returns
     -------
@@ -12068,6 +13040,7 @@ def scaled_dot_product_attention_backward(
     logarithms: TensorLike | None = None,
     causal: bool = False,
     scale: float | None = None,
+    enable_gqa: bool = False,
 ) -> scaled_dot_product_attention_gradients:
     """``dS @ k * scale``, ``dS.T @ q * scale``, ``P.T @ grad_output``, and ``dS`` of a mask of floats.
 
@@ -12095,6 +13068,9 @@ def scaled_dot_product_attention_backward(
         Whether query i sees only the keys up to i.
     scale : float, optional
         The factor of the products, by default ``1 / sqrt(features)``.
+    enable_gqa : bool, default False
+        Whether k and v may have fewer heads, on axis -3, than q. Neighbouring heads of q then share
+        a head of these (grouped-query attention).
 
     Returns
     -------
@@ -12105,6 +13081,77 @@ def scaled_dot_product_attention_backward(
         - ``grad_k``, of the shape and dtype of ``k``.
         - ``grad_v``, of the shape and dtype of ``v``.
         - ``grad_mask``, of the shape and dtype of ``mask``. None if it is not floating.
+    """
+
+def scatter(x: TensorLike, indices: TensorLike, updates: TensorLike, axis: int) -> Tensor:
+    """A copy of ``x`` with ``updates`` written at ``indices`` along ``axis``, line by line.
+
+    Of several values for one place the last stays.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The tensor to copy.
+    indices : tensor_like, ints with as many axes as ``x``
+        The positions along ``axis``; negative ones count from the end.
+    updates : tensor_like
+        The values, which broadcast to the shape of ``indices``.
+    axis : int
+        The axis of the positions.
+
+    Returns
+    -------
+    Tensor
+        The copy, in the shape of ``x``.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit, or an index or ``axis`` is out of range.
+
+    See Also
+    --------
+    scatter_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``grad_output`` where nothing was
+    written to ``x``, and ``grad_output`` read at ``indices`` to the updates that stayed.
+
+    Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
+    """
+
+def scatter_backward(
+    grad_output: TensorLike,
+    x_shape: Sequence[int],
+    indices: TensorLike,
+    updates_shape: Sequence[int],
+    axis: int,
+) -> scatter_gradients:
+    """``grad_output`` where nothing was written, and ``grad_output`` read at ``indices``.
+
+    The backward pass of `scatter`: from the gradient of its result to that of ``x`` and ``updates``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `scatter`, of its shape. Its dtype must be floating.
+    x_shape : sequence of ints
+        Shape of ``x``.
+    indices : tensor_like, ints with as many axes as ``x``
+        The positions along ``axis``; negative ones count from the end.
+    updates_shape : sequence of ints
+        Shape of ``updates``.
+    axis : int
+        The axis of the positions.
+
+    Returns
+    -------
+    scatter_gradients
+        Named tuple of the gradients:
+
+        - ``grad_x``, of the shape and dtype of ``x``.
+        - ``grad_updates``, of the shape and dtype of ``updates``.
     """
 
 def scatter_add(x: TensorLike, indices: TensorLike, updates: TensorLike, axis: int) -> Tensor:
@@ -12173,6 +13220,130 @@ def scatter_add_backward(
 
         - ``grad_x``, of the shape and dtype of ``x``.
         - ``grad_updates``, of the shape and dtype of ``updates``.
+    """
+
+def scatter_reduce(
+    x: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    axis: int,
+    reduce: Literal["sum", "prod", "mean", "amax", "amin"],
+    include_self: bool = True,
+) -> Tensor:
+    """A copy of ``x`` with ``updates`` combined at ``indices`` along ``axis``, line by line.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The tensor to copy.
+    indices : tensor_like, ints with as many axes as ``x``
+        The positions along ``axis``; negative ones count from the end.
+    updates : tensor_like
+        The values, which broadcast to the shape of ``indices``.
+    axis : int
+        The axis of the positions.
+    reduce : {'sum', 'prod', 'mean', 'amax', 'amin'}
+        How values for the same place are combined.
+    include_self : bool, default True
+        Whether the value of ``x`` is one of them. If not, it stays only where nothing is written.
+
+    Returns
+    -------
+    Tensor
+        The copy, in the shape of ``x``.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit, or an index or ``axis`` is out of range.
+
+    See Also
+    --------
+    scatter_reduce_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: that of the sum, product, mean or extreme of the values at each place; several equal
+    extremes share it equally.
+
+    Integers and booleans are converted to the default dtype first.
+
+    Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
+    """
+
+def scatter_reduce_backward(
+    grad_output: TensorLike,
+    x: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    output: TensorLike,
+    axis: int,
+    reduce: Literal["sum", "prod", "mean", "amax", "amin"],
+    include_self: bool = True,
+) -> scatter_reduce_gradients:
+    """``grad_output`` times the derivatives of the sums, products, means or extremes.
+
+    The backward pass of `scatter_reduce`: from the gradient of its result to that of ``x`` and ``updates``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `scatter_reduce`, of its shape. Its dtype must be floating.
+    x : tensor_like
+        The tensor to copy.
+    indices : tensor_like, ints with as many axes as ``x``
+        The positions along ``axis``; negative ones count from the end.
+    updates : tensor_like
+        The values, which broadcast to the shape of ``indices``.
+    output : tensor_like
+        The result of `scatter_reduce`.
+    axis : int
+        The axis of the positions.
+    reduce : {'sum', 'prod', 'mean', 'amax', 'amin'}
+        How values for the same place are combined.
+    include_self : bool, default True
+        Whether the value of ``x`` is one of them. If not, it stays only where nothing is written.
+
+    Returns
+    -------
+    scatter_reduce_gradients
+        Named tuple of the gradients:
+
+        - ``grad_x``, of the shape and dtype of ``x``.
+        - ``grad_updates``, of the shape and dtype of ``updates``.
+    """
+
+def searchsorted(
+    x: TensorLike, values: TensorLike, side: Literal["left", "right"] = "left"
+) -> Tensor:
+    """The indices at which ``values`` would be inserted into the sorted ``x``, so that it stays sorted.
+
+    With several lines in ``x``, those of ``values`` are looked for in them one by one.
+
+    Parameters
+    ----------
+    x : tensor_like, (n,) or (..., n)
+        Numbers in increasing order along the last axis.
+    values : tensor_like
+        The numbers to look for.
+    side : {'left', 'right'}, default 'left'
+        Whether equal numbers count as larger ("left", the first place) or as smaller ("right").
+
+    Returns
+    -------
+    Tensor
+        The indices, of dtype int64, in the shape of ``values``.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit or ``side`` is unknown.
+
+    Notes
+    -----
+    The result has no gradient.
+
+    Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
     """
 
 def selu(x: TensorLike) -> Tensor:
@@ -13704,6 +14875,69 @@ def topk_backward(
         Gradient of ``x``, of its shape and dtype.
     """
 
+def trace(x: TensorLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tensor:
+    """The sum of a diagonal of two axes of ``x``.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+    offset : int, default 0
+        The number of the diagonal: 0 is the main one, positive ones are above it.
+    axis1 : int, default 0
+        The axes of the rows and of the columns.
+    axis2 : int, default 1
+        The axes of the rows and of the columns.
+
+    Returns
+    -------
+    Tensor
+        The sums, in the shape of ``x`` without the two axes.
+
+    Raises
+    ------
+    ValueError
+        If the axes are out of range or the same.
+
+    See Also
+    --------
+    trace_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``grad_output`` on the diagonal.
+    """
+
+def trace_backward(
+    grad_output: TensorLike,
+    input_shape: Sequence[int],
+    offset: int = 0,
+    axis1: int = 0,
+    axis2: int = 1,
+) -> Tensor:
+    """Zeros of ``input_shape`` with ``grad_output`` all along the diagonal.
+
+    The backward pass of `trace`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `trace`, of its shape. Its dtype must be floating.
+    input_shape : sequence of ints
+        Shape of ``x``.
+    offset : int, default 0
+        The number of the diagonal: 0 is the main one, positive ones are above it.
+    axis1 : int, default 0
+        The axes of the rows and of the columns.
+    axis2 : int, default 1
+        The axes of the rows and of the columns.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
 def transpose(x: TensorLike, axes: Sequence[int] | None = None) -> Tensor:
     """``x`` with its axes in another order.
 
@@ -14051,6 +15285,60 @@ def unfold_backward(
     -------
     Tensor
         Gradient of ``x``, of its shape and dtype.
+    """
+
+def unique(x: TensorLike) -> Tensor:
+    """The distinct values of ``x`` in increasing order.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        The values, along one axis.
+
+    Notes
+    -----
+    The result has no gradient.
+    """
+
+def unique_counts(x: TensorLike) -> tuple[Tensor, Tensor]:
+    """The distinct values of ``x`` in increasing order, and how often each of them occurs.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    tuple of Tensor
+        The values along one axis, and the counts of dtype int64.
+
+    Notes
+    -----
+    The result has no gradient.
+    """
+
+def unique_inverse(x: TensorLike) -> tuple[Tensor, Tensor]:
+    """The distinct values of ``x`` in increasing order, and for each element the index of its value.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    tuple of Tensor
+        The values along one axis, and the indices of dtype int64 in the shape of ``x``.
+
+    Notes
+    -----
+    The result has no gradient.
     """
 
 def unsqueeze(x: TensorLike, axis: int | Sequence[int]) -> Tensor:

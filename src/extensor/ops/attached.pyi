@@ -433,6 +433,64 @@ class Attached(TensorBase):
         -----
         The result has no gradient.
         """
+    def cummax(self, axis: int = 0) -> tuple[Tensor, Tensor]:
+        """The largest of each element and all before it along ``axis``, and its index.
+
+        Of equal elements the last is taken; NaN counts as largest.
+
+        Parameters
+        ----------
+        axis : int, default 0
+            The axis to go along.
+
+        Returns
+        -------
+        tuple of Tensor
+            The running maxima, and their indices of dtype int64, both in the shape of ``x``.
+
+        Raises
+        ------
+        ValueError
+            If ``axis`` is out of range.
+        """
+    def cummin(self, axis: int = 0) -> tuple[Tensor, Tensor]:
+        """The smallest of each element and all before it along ``axis``, and its index.
+
+        Of equal elements the last is taken; NaN counts as smallest.
+
+        Parameters
+        ----------
+        axis : int, default 0
+            The axis to go along.
+
+        Returns
+        -------
+        tuple of Tensor
+            The running minima, and their indices of dtype int64, both in the shape of ``x``.
+
+        Raises
+        ------
+        ValueError
+            If ``axis`` is out of range.
+        """
+    def cumprod(self, axis: int = 0) -> Tensor:
+        """The product of each element and all before it along ``axis``.
+
+        Parameters
+        ----------
+        axis : int, default 0
+            The axis to go along.
+
+        Returns
+        -------
+        Tensor
+            The result, in the shape of ``x``.
+
+        Raises
+        ------
+        ValueError
+            If ``axis`` is out of range.
+        """
     def cumsum(self, axis: int = 0) -> Tensor:
         """The sum of each element and all before it along ``axis``.
 
@@ -468,6 +526,28 @@ class Attached(TensorBase):
         ------
         ValueError
             If ``x`` has neither one nor two axes.
+        """
+    def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tensor:
+        """A diagonal of two axes of ``x``, as the last axis of the result.
+
+        Parameters
+        ----------
+        offset : int, default 0
+            The number of the diagonal: 0 is the main one, positive ones are above it.
+        axis1 : int, default 0
+            The axes of the rows and of the columns.
+        axis2 : int, default 1
+            The axes of the rows and of the columns.
+
+        Returns
+        -------
+        Tensor
+            The diagonals. Their axis stands behind all others.
+
+        Raises
+        ------
+        ValueError
+            If the axes are out of range or the same.
         """
     def digamma(self) -> Tensor:
         """The derivative of ``lgamma``; -inf at 0, NaN at -1, -2, ...
@@ -839,6 +919,30 @@ class Attached(TensorBase):
         -----
         The result has no gradient.
         """
+    def kthvalue(self, k: int, axis: int = -1, keepdims: bool = False) -> tuple[Tensor, Tensor]:
+        """The ``k``-th smallest element along ``axis``, and its index; NaN counts as largest.
+
+        Of equal elements the first comes first.
+
+        Parameters
+        ----------
+        k : int
+            The rank, from 1 on.
+        axis : int, default -1
+            The axis to search along.
+        keepdims : bool, default False
+            Whether to keep the reduced axes with size 1, so that the result broadcasts against ``x``.
+
+        Returns
+        -------
+        tuple of Tensor
+            The elements, and their indices of dtype int64.
+
+        Raises
+        ------
+        ValueError
+            If ``k`` or ``axis`` is out of range.
+        """
     def lerp(self, end: TensorLike, weight: TensorLike) -> Tensor:
         """The point between ``start`` and ``end``, ``start + weight * (end - start)``; exact at both.
 
@@ -959,6 +1063,24 @@ class Attached(TensorBase):
         -------
         Tensor
             Log-probabilities, in the shape of ``x``.
+
+        Raises
+        ------
+        ValueError
+            If ``axis`` is out of range.
+        """
+    def logcumsumexp(self, axis: int = 0) -> Tensor:
+        """The logarithm of the running sum of ``exp(x)`` along ``axis``, without overflow.
+
+        Parameters
+        ----------
+        axis : int, default 0
+            The axis to go along.
+
+        Returns
+        -------
+        Tensor
+            The result, in the shape of ``x``.
 
         Raises
         ------
@@ -1194,6 +1316,29 @@ class Attached(TensorBase):
         ValueError
             If ``axis`` is out of range or names an axis twice.
         """
+    def median(self, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Tensor:
+        """The middle element over ``axis``, or the mean of the two middle ones, as in NumPy.
+
+        NaN if an element is.
+
+        Parameters
+        ----------
+        axis : int or sequence of ints, optional
+            The axis or axes to reduce, by default all. A negative number counts from the last axis.
+        keepdims : bool, default False
+            Whether to keep the reduced axes with size 1, so that the result broadcasts against ``x``.
+
+        Returns
+        -------
+        Tensor
+            The result, in the shape of ``x`` without the reduced axes. With ``keepdims`` they stay,
+            with size 1.
+
+        Raises
+        ------
+        ValueError
+            If ``axis`` is out of range or names an axis twice, or if a reduced axis has size 0.
+        """
     def min(self, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Tensor:
         """The smallest element over ``axis``, NaN if there is one (``min`` is the same function).
 
@@ -1327,6 +1472,48 @@ class Attached(TensorBase):
         Tensor
             The result, in the shape of ``x``.
         """
+    def nanmean(self, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Tensor:
+        """The mean over ``axis`` of the elements that are not NaN, NaN if there are none.
+
+        Parameters
+        ----------
+        axis : int or sequence of ints, optional
+            The axis or axes to reduce, by default all. A negative number counts from the last axis.
+        keepdims : bool, default False
+            Whether to keep the reduced axes with size 1, so that the result broadcasts against ``x``.
+
+        Returns
+        -------
+        Tensor
+            The result, in the shape of ``x`` without the reduced axes. With ``keepdims`` they stay,
+            with size 1.
+
+        Raises
+        ------
+        ValueError
+            If ``axis`` is out of range or names an axis twice.
+        """
+    def nansum(self, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Tensor:
+        """The sum over ``axis`` of the elements that are not NaN.
+
+        Parameters
+        ----------
+        axis : int or sequence of ints, optional
+            The axis or axes to reduce, by default all. A negative number counts from the last axis.
+        keepdims : bool, default False
+            Whether to keep the reduced axes with size 1, so that the result broadcasts against ``x``.
+
+        Returns
+        -------
+        Tensor
+            The result, in the shape of ``x`` without the reduced axes. With ``keepdims`` they stay,
+            with size 1.
+
+        Raises
+        ------
+        ValueError
+            If ``axis`` is out of range or names an axis twice.
+        """
     def negative(self) -> Tensor:
         """The negative, ``-x``.
 
@@ -1334,6 +1521,20 @@ class Attached(TensorBase):
         -------
         Tensor
             The result, in the shape of ``x``.
+        """
+    def nonzero(self) -> tuple[Tensor, ...]:
+        """The indices of the elements that are not 0, one tensor for each axis, as in NumPy.
+
+        A 0-d tensor counts as a line of one element.
+
+        Returns
+        -------
+        tuple of Tensor
+            The indices along each axis, of dtype int64, in the order of the elements.
+
+        Notes
+        -----
+        The result has no gradient.
         """
     def norm(
         self, ord: float = 2, axis: int | Sequence[int] | None = None, keepdims: bool = False
@@ -1473,6 +1674,32 @@ class Attached(TensorBase):
         ValueError
             If ``axis`` is out of range or names an axis twice.
         """
+    def quantile(
+        self, q: float, axis: int | Sequence[int] | None = None, keepdims: bool = False
+    ) -> Tensor:
+        """The number below which the share ``q`` of the elements over ``axis`` lies.
+
+        Between two elements it lies on a line. NaN if an element is.
+
+        Parameters
+        ----------
+        q : float
+            The share, from 0 to 1.
+        axis : int or sequence of ints, optional
+            The axis or axes to reduce, by default all. A negative number counts from the last axis.
+        keepdims : bool, default False
+            Whether to keep the reduced axes with size 1, so that the result broadcasts against ``x``.
+
+        Returns
+        -------
+        Tensor
+            The quantiles, in the shape of ``x`` without the reduced axes, or with size 1 there.
+
+        Raises
+        ------
+        ValueError
+            If ``q`` or ``axis`` is out of range, or a reduced axis has size 0.
+        """
     def ravel(self) -> Tensor:
         """All elements along one axis.
 
@@ -1560,6 +1787,30 @@ class Attached(TensorBase):
         Tensor
             The result, in the shape of ``x``.
         """
+    def scatter(self, indices: TensorLike, updates: TensorLike, axis: int) -> Tensor:
+        """A copy of ``x`` with ``updates`` written at ``indices`` along ``axis``, line by line.
+
+        Of several values for one place the last stays.
+
+        Parameters
+        ----------
+        indices : tensor_like, ints with as many axes as ``x``
+            The positions along ``axis``; negative ones count from the end.
+        updates : tensor_like
+            The values, which broadcast to the shape of ``indices``.
+        axis : int
+            The axis of the positions.
+
+        Returns
+        -------
+        Tensor
+            The copy, in the shape of ``x``.
+
+        Raises
+        ------
+        ValueError
+            If the shapes do not fit, or an index or ``axis`` is out of range.
+        """
     def scatter_add(self, indices: TensorLike, updates: TensorLike, axis: int) -> Tensor:
         """A copy of ``x`` with ``updates`` added at ``indices`` along ``axis``, line by line.
 
@@ -1571,6 +1822,39 @@ class Attached(TensorBase):
             The values to add, in the shape of ``indices``.
         axis : int
             The axis of the positions.
+
+        Returns
+        -------
+        Tensor
+            The copy, in the shape of ``x``.
+
+        Raises
+        ------
+        ValueError
+            If the shapes do not fit, or an index or ``axis`` is out of range.
+        """
+    def scatter_reduce(
+        self,
+        indices: TensorLike,
+        updates: TensorLike,
+        axis: int,
+        reduce: Literal["sum", "prod", "mean", "amax", "amin"],
+        include_self: bool = True,
+    ) -> Tensor:
+        """A copy of ``x`` with ``updates`` combined at ``indices`` along ``axis``, line by line.
+
+        Parameters
+        ----------
+        indices : tensor_like, ints with as many axes as ``x``
+            The positions along ``axis``; negative ones count from the end.
+        updates : tensor_like
+            The values, which broadcast to the shape of ``indices``.
+        axis : int
+            The axis of the positions.
+        reduce : {'sum', 'prod', 'mean', 'amax', 'amin'}
+            How values for the same place are combined.
+        include_self : bool, default True
+            Whether the value of ``x`` is one of them. If not, it stays only where nothing is written.
 
         Returns
         -------
@@ -1863,6 +2147,28 @@ class Attached(TensorBase):
         ValueError
             If ``k`` exceeds the size of ``axis`` or ``axis`` is out of range.
         """
+    def trace(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tensor:
+        """The sum of a diagonal of two axes of ``x``.
+
+        Parameters
+        ----------
+        offset : int, default 0
+            The number of the diagonal: 0 is the main one, positive ones are above it.
+        axis1 : int, default 0
+            The axes of the rows and of the columns.
+        axis2 : int, default 1
+            The axes of the rows and of the columns.
+
+        Returns
+        -------
+        Tensor
+            The sums, in the shape of ``x`` without the two axes.
+
+        Raises
+        ------
+        ValueError
+            If the axes are out of range or the same.
+        """
     def tril(self, k: int = 0) -> Tensor:
         """``x`` with zeros above diagonal ``k`` of its last two axes.
 
@@ -1908,6 +2214,18 @@ class Attached(TensorBase):
         -------
         Tensor
             The result, in the shape of ``x``.
+        """
+    def unique(self) -> Tensor:
+        """The distinct values of ``x`` in increasing order.
+
+        Returns
+        -------
+        Tensor
+            The values, along one axis.
+
+        Notes
+        -----
+        The result has no gradient.
         """
     def unsqueeze(self, axis: int | Sequence[int]) -> Tensor:
         """``x`` with new axes of size 1.

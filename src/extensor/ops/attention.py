@@ -24,7 +24,7 @@ from extensor.errors import type_error, value_error
 from extensor.ops.broadcasting import are_shapes_broadcastable, reduce_to_shape
 from extensor.ops.chain import chain_rule
 from extensor.ops.exponential import exp
-from extensor.ops.joining import concatenate
+from extensor.ops.joining import concatenate, repeat
 from extensor.ops.matrix import matmul
 from extensor.ops.movement import swapaxes
 from extensor.ops.selection import where
@@ -33,7 +33,9 @@ from extensor.ops.statistics import logsumexp
 BLOCK = 128
 
 
-def _attention_shape(name: str, shapes: Shapes, causal: bool, *_: Any) -> Shape:
+def _attention_shape(
+    name: str, shapes: Shapes, causal: bool, scale: float | None, enable_gqa: bool = False
+) -> Shape:
     # The dropout_p that PyTorch has in this place would make any attention causal.
     if not isinstance(causal, bool):
         raise type_error(name, "causal must be True or False", causal=causal)
@@ -45,6 +47,11 @@ def _attention_shape(name: str, shapes: Shapes, causal: bool, *_: Any) -> Shape:
         raise value_error(name, "q and k must have one number of features", **got)
     if k[-2] != v[-2]:
         raise value_error(name, "there must be a value for each key", **got)
+    if enable_gqa:
+        if min(len(q), len(k), len(v)) < 3 or not k[-3] or q[-3] % k[-3] or k[-3] != v[-3]:
+            wanted = "with enable_gqa the heads of k and v must be equal and divide those of q"
+            raise value_error(name, wanted, **got)
+        k, v = ((*x[:-3], q[-3], *x[-2:]) for x in (k, v))
     batches = {"q": q[:-2], "k": k[:-2], "v": v[:-2]}
     if not all(are_shapes_broadcastable(a, b) for a in batches.values() for b in batches.values()):
         raise value_error(name, "batch axes must broadcast", **got)
@@ -80,6 +87,14 @@ def _blocks(queries: int) -> list[slice]:
     return [slice(start, min(start + BLOCK, queries)) for start in range(0, max(queries, 1), BLOCK)]
 
 
+def _masked(scores: Tensor, mask: Tensor | None, causal: bool, rows: slice) -> Tensor:
+    """The scores of some queries, minus infinity for the keys that they do not see."""
+    if mask is not None:
+        part = _part(mask, rows)
+        scores = where(part, scores, -inf) if mask.dtype == bool_ else scores + part
+    return where(wrap(_before(np, rows, scores.shape[-1])), scores, -inf) if causal else scores
+
+
 @op(
     kernel="scaled_dot_product_attention",
     shape=_attention_shape,
@@ -95,6 +110,7 @@ def scaled_dot_product_attention(
     mask: Target | None = None,
     causal: bool = False,
     scale: float | None = None,
+    enable_gqa: bool = False,
 ) -> Any:
     """Attention, ``softmax(q @ k.T * scale + mask) @ v``.
 
@@ -117,6 +133,9 @@ def scaled_dot_product_attention(
         Whether query i sees only the keys up to i.
     scale
         The factor of the products, by default ``1 / sqrt(features)``.
+    enable_gqa
+        Whether k and v may have fewer heads, on axis -3, than q. Neighbouring heads of q then share
+        a head of these (grouped-query attention).
 
     Returns
     -------
@@ -142,6 +161,9 @@ def scaled_dot_product_attention(
     tensor([[0.7310586 ],
             [0.26894143]])
     """
+    if enable_gqa:
+        k, v = (repeat.op.compute(x, q.shape[-3] // x.shape[-3], x.ndim - 3) for x in (k, v))
+        return scaled_dot_product_attention.op.compute(q, k, v, mask, causal, scale, False)
     factor, keys = _scale(scale, q.shape[-1]), as_factor(xp.matrix_transpose(k))
     parts = []
     for rows in _blocks(q.shape[-2]):
@@ -173,22 +195,21 @@ def scaled_dot_product_attention_backward(
     logarithms: Tensor | None = None,
     causal: bool = False,
     scale: float | None = None,
+    enable_gqa: bool = False,
 ) -> tuple[Any, Any, Any, Any]:
     """``dS @ k * scale``, ``dS.T @ q * scale``, ``P.T @ grad_output``, and ``dS`` of a mask of floats.
 
     ``logarithms`` are those of the sums that divide the weights, if they are known.
     """
+    if enable_gqa:
+        return _shared_backward(grad_output, q, k, v, mask, output, logarithms, causal, scale)
     factor = _scale(scale, q.shape[-1])
 
     def blocks() -> Iterator[tuple[slice, Tensor, Tensor]]:
         """The rows of each block of queries, their ``P`` and their ``dS``."""
         for rows in _blocks(q.shape[-2]):
             scores = matmul(q[..., rows, :], swapaxes(k, -1, -2)) * factor
-            if mask is not None:
-                part = _part(mask, rows)
-                scores = where(part, scores, -inf) if mask.dtype == bool_ else scores + part
-            if causal:
-                scores = where(wrap(_before(np, rows, k.shape[-2])), scores, -inf)
+            scores = _masked(scores, mask, causal, rows)
             if logarithms is None:
                 total = logsumexp(scores, axis=-1, keepdims=True)
             else:
@@ -224,4 +245,37 @@ def scaled_dot_product_attention_backward(
         lambda: gradients()[1],
         lambda: gradients()[2],
         to_mask,
+    )
+
+
+def _shared_backward(
+    grad_output: Tensor,
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    mask: Tensor | None,
+    output: Tensor,
+    logarithms: Tensor | None,
+    causal: bool,
+    scale: float | None,
+) -> tuple[Any, Any, Any, Any]:
+    """The rule of attention in which heads of q share heads of k and v."""
+    times = q.shape[-3] // k.shape[-3]
+
+    @cache
+    def gradients() -> Any:
+        keys, values = (repeat(x, times, -3) for x in (k, v))
+        return scaled_dot_product_attention_backward(
+            grad_output, q, keys, values, mask, output, logarithms, causal, scale
+        )
+
+    def shared(gradient: Tensor, shape: Shape) -> Tensor:
+        by_head = gradient.reshape((*gradient.shape[:-3], shape[-3], times, *shape[-2:]))
+        return reduce_to_shape(by_head.sum(axis=-3), shape)
+
+    return (
+        lambda: gradients()[0],
+        lambda: shared(gradients()[1], k.shape),
+        lambda: shared(gradients()[2], v.shape),
+        lambda: None if mask is None or mask.dtype == bool_ else gradients()[3],
     )

@@ -200,7 +200,7 @@ def embedding_bag_backward(
     include_last_offset: bool = False,
     padding_idx: int | None = None,
 ) -> tuple[Any, Any]:
-    """To the rows that each bag is made of, and to their factors."""
+    """To the rows that each bag is made of, and to their factors; by hand without factors too."""
     bags, width = grad_output.shape
     flat, numbers = np.asarray(indices).reshape(-1), _numbers(indices, offsets, bags)
     kept = _kept(indices, padding_idx, weight.shape[0])
@@ -220,9 +220,7 @@ def embedding_bag_backward(
             shares = shares * factors.reshape(-1, 1)
         return place(shares, weight.shape, flat[kept])
 
-    def to_factors() -> Tensor | None:
-        if per_sample_weights is None:
-            return None
+    def to_factors() -> Tensor:
         rows = take(weight, flat[kept], axis=0) * take(grad_output, numbers[kept], axis=0)
         places = np.flatnonzero(kept)
         return place(rows.sum(axis=1), (flat.size,), places).reshape(indices.shape)

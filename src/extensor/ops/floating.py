@@ -214,7 +214,8 @@ def nan_to_num(
     """
     if not is_floating(x.dtype):
         return xp.asarray(x, copy=True)
-    largest = float(finfo(x.dtype).max)  # type: ignore[no-untyped-call]
+    limits = finfo(x.dtype) if xp is np else xp.finfo(x.dtype)  # type: ignore[no-untyped-call]
+    largest = float(limits.max)
     high = largest if posinf is None else posinf
     low = -largest if neginf is None else neginf
     nan, high, low = (xp.asarray(number, dtype=x.dtype) for number in (nan, high, low))

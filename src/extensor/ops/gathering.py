@@ -90,7 +90,7 @@ def gather_backward(grad_output: Tensor, x_shape: Shape, indices: Tensor, axis: 
     )
 
 
-def _scatter_shape(name: str, shapes: Shapes, axis: int) -> Shape:
+def scatter_shape(name: str, shapes: Shapes, axis: int) -> Shape:
     x, updates = tuple(shapes["x"]), tuple(shapes["updates"])
     chosen = _gather_shape(name, {"x": x, "indices": shapes["indices"]}, axis)
     along = axis_or_none(name, axis, len(x))
@@ -105,11 +105,11 @@ def _scatter_shape(name: str, shapes: Shapes, axis: int) -> Shape:
     return x
 
 
-def _check_scatter(name: str, x: Any, indices: Any, updates: Any, axis: int) -> None:
+def check_scatter(name: str, x: Any, indices: Any, updates: Any, axis: int) -> None:
     _check_gather(name, x, indices, axis)
 
 
-@op(kernel="scatter_add", shape=_scatter_shape, check=_check_scatter)
+@op(kernel="scatter_add", shape=scatter_shape, check=check_scatter)
 def scatter_add(xp: Any, x: Array, indices: Indices, updates: Array, axis: int) -> Any:
     """A copy of ``x`` with ``updates`` added at ``indices`` along ``axis``, line by line.
 

@@ -23,7 +23,7 @@ def _side_by_side(xp: Any, a: Any, b: Any) -> tuple[Any, Any]:
     return (np.asarray(a, order="C"), np.asarray(b, order="C")) if xp is np else (a, b)
 
 
-def _difference(a: Tensor, b: Tensor) -> Tensor:
+def difference(a: Tensor, b: Tensor) -> Tensor:
     """``a - b``, and 0 where both are the same infinity."""
     return where((a == b) & isinf(a), 0.0, a - b)
 
@@ -46,10 +46,10 @@ def logaddexp(xp: Any, a: Array, b: Array) -> Any:
 @logaddexp.backward()
 def logaddexp_backward(grad_output: Tensor, a: Tensor, b: Tensor) -> tuple[Any, Any]:
     """``grad_output`` times ``sigmoid(a - b)`` and ``sigmoid(b - a)``."""
-    difference = _difference(a, b)
+    gap = difference(a, b)
     return (
-        lambda: reduce_to_shape(chain_rule(grad_output, sigmoid(difference)), a.shape),
-        lambda: reduce_to_shape(chain_rule(grad_output, sigmoid(-difference)), b.shape),
+        lambda: reduce_to_shape(chain_rule(grad_output, sigmoid(gap)), a.shape),
+        lambda: reduce_to_shape(chain_rule(grad_output, sigmoid(-gap)), b.shape),
     )
 
 
@@ -74,10 +74,10 @@ def logaddexp2(xp: Any, a: Array, b: Array) -> Any:
 @logaddexp2.backward()
 def logaddexp2_backward(grad_output: Tensor, a: Tensor, b: Tensor) -> tuple[Any, Any]:
     """``grad_output`` times the sigmoids of ``a - b`` and ``b - a``, times ``log(2)`` both."""
-    difference = LN2 * _difference(a, b)
+    gap = LN2 * difference(a, b)
     return (
-        lambda: reduce_to_shape(chain_rule(grad_output, sigmoid(difference)), a.shape),
-        lambda: reduce_to_shape(chain_rule(grad_output, sigmoid(-difference)), b.shape),
+        lambda: reduce_to_shape(chain_rule(grad_output, sigmoid(gap)), a.shape),
+        lambda: reduce_to_shape(chain_rule(grad_output, sigmoid(-gap)), b.shape),
     )
 
 

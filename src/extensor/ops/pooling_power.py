@@ -52,8 +52,8 @@ def _to_x(
     *how: Any,
 ) -> Tensor:
     """``x**(p - 1) * output**(1 - p)``, 0 for a window whose norm is 0."""
-    safe = where(output > 0, output, 1.0)
-    share = where(output > 0, chain_rule(grad_output, power(safe, 1 - norm_type)), 0.0)
+    safe = where(output == 0, 1.0, output)
+    share = where(output == 0, 0.0, chain_rule(grad_output, power(safe, 1 - norm_type)))
     spread = average_backward(share * prod(kernel), x.shape, kernel, *how)
     return chain_rule(spread, power(x, norm_type - 1))
 

@@ -34,7 +34,7 @@ def _line(shape: Shape) -> Shape:
     return tuple(shape) or (1,)
 
 
-def _gap_to_neighbour(x: Any, *attributes: Any) -> Any:
+def gap_to_neighbour(x: Any, *attributes: Any) -> Any:
     """Each element's distance to the nearest other along the axis: at 0 their order changes."""
     axis = attributes[-2]
     line = np.moveaxis(np.reshape(x, _line(x.shape)), axis, -1)
@@ -73,7 +73,7 @@ def _put_back(gradient: Tensor, indices: Tensor, shape: Shape, axis: int) -> Ten
     return scatter_add(zeros(shape, gradient.dtype), indices, gradient, axis)
 
 
-@op(shape=same_along, kinks=_gap_to_neighbour)
+@op(shape=same_along, kinks=gap_to_neighbour)
 def sort(xp: Any, x: Array, axis: int = -1, descending: bool = False) -> Any:
     """The elements of ``x`` in order along ``axis``. Derivative: to where each element came from.
 
@@ -117,7 +117,7 @@ def _topk(name: str, shapes: Shapes, k: Any, axis: int, *_: Any) -> Shape:
     return tuple(line) if shape else ()
 
 
-@op(kernel="topk", shape=_topk, kinks=_gap_to_neighbour)
+@op(kernel="topk", shape=_topk, kinks=gap_to_neighbour)
 def topk(xp: Any, x: Array, k: int, axis: int = -1, largest: bool = True) -> tuple[Any, Any]:
     """The ``k`` largest elements along ``axis``, largest first, and their indices.
 

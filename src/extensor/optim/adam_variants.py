@@ -150,7 +150,7 @@ class NAdam(Optimizer):
     >>> (w * w).sum().backward()
     >>> optimizer.step()
     >>> w
-    tensor([0.83903, 1.83903], requires_grad=True)
+    tensor([0.8943548, 1.8943548], requires_grad=True)
     """
 
     update = Update(nadam_update, roles=5, native=False)

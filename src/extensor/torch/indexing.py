@@ -126,7 +126,7 @@ def scatter_add(input: Any, dim: int, index: Any, src: Any) -> Any:
 @named
 @_of_rows
 def scatter_reduce(
-    input: Any, dim: int, index: Any, src: Any, reduce: str, *, include_self: bool = True
+    input: Any, dim: int, index: Any, src: Any, reduce: Any, *, include_self: bool = True
 ) -> Any:
     """``input`` with ``src`` reduced into ``index``: "sum", "mean", "amax", "amin" or "prod"."""
     place, values = along(input, dim, index), _source(input, index, src)
@@ -140,9 +140,25 @@ def scatter_reduce(
         np.add.at(counts, place, 1)
         divide = ops.divide if is_floating(input.dtype) else ops.floor_divide
         return divide(total, wrapped(np.maximum(counts, 1)))
-    if hasattr(ops, "scatter_reduce"):
-        return ops.scatter_reduce(input, index, src, dim, reduce, include_self)
-    raise NotImplementedError(f"scatter_reduce: {reduce!r} is not implemented here")
+    if not is_floating(input.dtype):
+        return _reduced_integers(input, place, values, reduce, include_self)
+    return ops.scatter_reduce(input, index, values, dim, reduce, include_self)
+
+
+def _reduced_integers(input: Any, place: Any, values: Any, reduce: str, include_self: bool) -> Any:
+    """The same of integers, which a float could not hold."""
+    limits = (0, 1) if input.dtype == np.bool_ else np.iinfo(input.dtype)
+    low, high = limits if isinstance(limits, tuple) else (limits.min, limits.max)
+    update, neutral = {
+        "prod": (np.multiply, 1),
+        "amax": (np.maximum, low),
+        "amin": (np.minimum, high),
+    }[reduce]
+    result = input._array.copy()
+    if not include_self:
+        result[place] = neutral
+    update.at(result, place, values._array)
+    return wrapped(result)
 
 
 @named

@@ -91,11 +91,29 @@ def _getitem(self: Any, index: Any) -> Any:
     kind = type(index)
     if kind is slice or kind is tuple:
         for part in index if kind is tuple else (index,):
-            if type(part) is slice and part.step is not None and int(part.step) < 0:
-                raise ValueError("getitem: a step must be above 0; use flip()")
+            if type(part) is slice:
+                if part.step is not None and int(part.step) < 0:
+                    raise ValueError("getitem: a step must be above 0; use flip()")
+            elif type(part) is Tensor:
+                _refuse_bytes(part)
+    elif kind is Tensor:
+        _refuse_bytes(index)
     result = ops.getitem(self, index)
     result.__class__ = Tensor
     return result
+
+
+def _refuse_bytes(index: Any) -> None:
+    """Bytes are a mask in PyTorch, and indices in NumPy."""
+    if index._array.dtype == np.uint8:
+        raise IndexError("getitem: an index of uint8 must be cast, with bool() or long()")
+
+
+def _setitem(self: Any, index: Any, value: Any) -> None:
+    for part in index if type(index) is tuple else (index,):
+        if type(part) is Tensor:
+            _refuse_bytes(part)
+    set_item(self, index, value)
 
 
 # Casts and copies.
@@ -477,6 +495,7 @@ def attach() -> None:
         "transpose_": changing_shape("transpose_", shapes.transpose),
         "resolve_conj": _itself,
         "__getitem__": _getitem,
+        "__setitem__": _setitem,
         "__invert__": functions["bitwise_not"],
         "__neg__": functions["neg"],
         "__pos__": functions["positive"],

@@ -49,8 +49,14 @@ def sum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
 @named
 def nansum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
     """The sum of the elements that are numbers."""
-    numbers = ops.where(ops.isnan(input), 0.0, input) if is_floating(input.dtype) else input
-    return ops.sum(_sum_dtype(numbers, dtype), dims_of(dim), keepdim)
+    add = ops.nansum if is_floating(input.dtype) else ops.sum
+    return add(_sum_dtype(input, dtype), dims_of(dim), keepdim)
+
+
+@named
+def nanmean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+    """The mean of the elements that are numbers."""
+    return ops.nanmean(_in(input, dtype), dims_of(dim), keepdim)
 
 
 @named
@@ -239,17 +245,13 @@ def cumsum(input: Any, dim: int, *, dtype: Any = None) -> Any:
 @named
 def cumprod(input: Any, dim: int, *, dtype: Any = None) -> Any:
     """Products of the elements up to each one."""
-    input = _sum_dtype(input, dtype)
-    if hasattr(ops, "cumprod"):
-        return ops.cumprod(input, dim)
-    if input.ndim == 0:
-        return ops.clone(input)
-    running, made = None, []
-    for index in range(input.shape[dim]):
-        item = ops.take(input, index, dim)
-        running = item if running is None else ops.multiply(running, item)
-        made.append(running)
-    return ops.stack(made, dim) if made else ops.clone(input)
+    return ops.cumprod(_sum_dtype(input, dtype), dim)
+
+
+@named
+def logcumsumexp(input: Any, dim: int) -> Any:
+    """``log(cumsum(exp(x)))``."""
+    return ops.logcumsumexp(input, dim)
 
 
 def _of_number(function: Any, input: Any, *args: Any) -> Any:
@@ -258,25 +260,14 @@ def _of_number(function: Any, input: Any, *args: Any) -> Any:
     return _pair(*(ops.reshape(x, ()) for x in made))
 
 
-def _running(input: Any, dim: int, largest: bool) -> Any:
-    if input.ndim == 0:
-        return _of_number(_running, input, 0, largest)
-    array = np.moveaxis(array_of(input, "cummax"), dim, -1)
-    better = np.greater_equal if largest else np.less_equal
-    best = (np.maximum if largest else np.minimum).accumulate(array, axis=-1)
-    places = np.where(better(array, best), np.arange(array.shape[-1]), 0)
-    indices = wrapped(np.moveaxis(np.maximum.accumulate(places, axis=-1), -1, dim).copy())
-    return _pair(ops.gather(input, indices, dim), indices)
-
-
 def cummax(input: Any, dim: int) -> Any:
     """The greatest of the elements up to each one, and where it stands."""
-    return _running(input, dim, True)
+    return _of_number(cummax, input, 0) if input.ndim == 0 else _pair(*ops.cummax(input, dim))
 
 
 def cummin(input: Any, dim: int) -> Any:
     """The smallest of the elements up to each one, and where it stands."""
-    return _running(input, dim, False)
+    return _of_number(cummin, input, 0) if input.ndim == 0 else _pair(*ops.cummin(input, dim))
 
 
 def sort(input: Any, dim: int = -1, descending: bool = False, stable: bool = False) -> Any:

@@ -11,6 +11,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from extensor.torch import distributions
+from extensor.torch.nn import PARTS
+
 # By the name that a script imports: the module here.
 MODULES = {
     "torch": "extensor.torch",
@@ -38,14 +41,21 @@ MODULES = {
 _OBJECTS = {
     "torch.cuda": "cuda",
     "torch.backends": "backends",
+    "torch.backends.cuda": "backends.cuda",
+    "torch.backends.cudnn": "backends.cudnn",
+    "torch.backends.mps": "backends.mps",
     "torch.linalg": "linalg",
     "torch.nn.modules": "nn.modules",
+    **{f"torch.nn.modules.{part}": "nn.modules" for part in PARTS},
     "torch.nn.parameter": "nn",
     "torch.optim.optimizer": "optim",
     "torch.cuda.amp": "amp",
-    "torch.distributions.kl": "distributions",
-    "torch.distributions.normal": "distributions",
-    "torch.distributions.categorical": "distributions",
+    **{
+        f"torch.distributions.{name.lower()}": "distributions"
+        for name in ("kl", "distribution", *distributions.__all__)
+        if name[0].isupper() or name in ("kl", "distribution")
+    },
+    **{f"torch.utils.data.{name}": "utils.data" for name in ("dataset", "dataloader", "sampler")},
 }
 
 

@@ -374,28 +374,19 @@ def diag(input: Any, diagonal: int = 0) -> Any:
 @named
 def diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
     """The diagonal of two dimensions, as the last dimension."""
-    rows, columns = input.shape[dim1], input.shape[dim2]
-    first, second = max(-offset, 0), max(offset, 0)
-    count = max(min(rows - first, columns - second), 0)
-    moved = ops.moveaxis(input, (dim1, dim2), (-2, -1))
-    place = np.arange(count)
-    return ops.getitem(moved, (..., place + first, place + second))
+    return ops.diagonal(input, offset, dim1, dim2)
 
 
 @named
 def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
     """Matrices whose diagonals are the last dimension."""
-    size = input.shape[-1] + abs(offset)
-    place = np.arange(input.shape[-1])
-    empty = wrapped(np.zeros((*input.shape[:-1], size, size), input.dtype))
-    made = ops.index_set(empty, input, (..., place + max(-offset, 0), place + max(offset, 0)))
-    return ops.moveaxis(made, (-2, -1), (dim1, dim2))
+    return ops.diag_embed(input, offset, dim1, dim2)
 
 
 @named
 def trace(input: Any) -> Any:
     """The sum of the diagonal."""
-    return ops.sum(ops.diag(input))
+    return ops.trace(input)
 
 
 def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:

@@ -66,10 +66,10 @@ def _factor(scale: float | None, q: Any) -> float:
 
 
 def scaled_dot_product_attention(
-    q: Any, k: Any, v: Any, mask: Any, causal: bool, scale: float | None
+    q: Any, k: Any, v: Any, mask: Any, causal: bool, scale: float | None, enable_gqa: bool
 ) -> Any:
     """The weighted mean of the values, and the logarithms that other engines keep for the rule."""
-    if 0 in q.shape or 0 in k.shape or 0 in v.shape:
+    if enable_gqa or 0 in q.shape or 0 in k.shape or 0 in v.shape:
         return NotImplemented
     weights, total, shift = _weights(q, k, mask, causal, _factor(scale, q))
     output = jnp.matmul(weights.astype(v.dtype), v, preferred_element_type=weights.dtype)
@@ -86,10 +86,11 @@ def scaled_dot_product_attention_backward(
     logarithms: Any,
     causal: bool,
     scale: float | None,
+    enable_gqa: bool,
     needs: Needs,
 ) -> Any:
     """``dS @ k * scale``, ``dS.T @ q * scale``, ``P.T @ grad_output``, ``dS``."""
-    if 0 in q.shape or 0 in k.shape or 0 in v.shape:
+    if enable_gqa or 0 in q.shape or 0 in k.shape or 0 in v.shape:
         return NotImplemented
     factor = _factor(scale, q)
     weights, _, _ = _weights(q, k, mask, causal, factor)

@@ -14,6 +14,11 @@ from extensor.torch.nn import utils as utils
 from extensor.torch.nn.module import Module as Module
 from extensor.torch.nn.module import Parameter as Parameter
 
+# The files of torch.nn.modules, whose classes some scripts import from there.
+PARTS = """
+    activation batchnorm container conv dropout instancenorm linear loss module normalization padding
+    pooling rnn sparse transformer utils
+""".split()
 _OWN = {"Module": Module, "Parameter": Parameter}
 # Names of the core's that PyTorch does not have.
 _NOT_PYTORCH = {"FocalLoss", "HingeLoss", "MultiHeadAttention", "init"}
@@ -48,7 +53,7 @@ def _modules() -> Any:
     )
     for part in parts.split():
         setattr(here, part, here)
-    here._BatchNorm = (here.BatchNorm1d, here.BatchNorm2d)
+    here._BatchNorm = tuple(getattr(here, name) for name in __all__ if name.startswith("BatchNorm"))
     return here
 
 
