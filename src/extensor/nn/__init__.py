@@ -22,6 +22,11 @@ from extensor.nn.activation_softmax import Softmax2d, Softmin
 from extensor.nn.attention import MultiHeadAttention, MultiheadAttention
 from extensor.nn.containers import ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
 from extensor.nn.convolution import Conv1d, Conv2d, ConvTranspose1d, ConvTranspose2d
+from extensor.nn.distances import (
+    CosineSimilarity,
+    PairwiseDistance,
+    TripletMarginWithDistanceLoss,
+)
 from extensor.nn.dropout import Dropout, Dropout2d
 from extensor.nn.embedding import Embedding
 from extensor.nn.linear import Flatten, Identity, Linear
@@ -29,6 +34,15 @@ from extensor.nn.loss import HuberLoss, KLDivLoss, L1Loss, MSELoss, SmoothL1Loss
 from extensor.nn.loss_binary import BCELoss, BCEWithLogitsLoss, FocalLoss, HingeLoss
 from extensor.nn.loss_classification import CrossEntropyLoss, NLLLoss
 from extensor.nn.loss_distance import CosineEmbeddingLoss, TripletMarginLoss
+from extensor.nn.loss_likelihood import CTCLoss, GaussianNLLLoss, PoissonNLLLoss
+from extensor.nn.loss_margin import (
+    HingeEmbeddingLoss,
+    MarginRankingLoss,
+    MultiLabelMarginLoss,
+    MultiLabelSoftMarginLoss,
+    MultiMarginLoss,
+    SoftMarginLoss,
+)
 from extensor.nn.module import Module
 from extensor.nn.normalization import GroupNorm, LayerNorm, RMSNorm
 from extensor.nn.normalization_batch import BatchNorm1d, BatchNorm2d, InstanceNorm2d
@@ -62,11 +76,13 @@ __all__ = [
     "BCEWithLogitsLoss",
     "BatchNorm1d",
     "BatchNorm2d",
+    "CTCLoss",
     "Conv1d",
     "Conv2d",
     "ConvTranspose1d",
     "ConvTranspose2d",
     "CosineEmbeddingLoss",
+    "CosineSimilarity",
     "CrossEntropyLoss",
     "Dropout",
     "Dropout2d",
@@ -74,11 +90,13 @@ __all__ = [
     "Flatten",
     "FocalLoss",
     "GRUCell",
+    "GaussianNLLLoss",
     "GroupNorm",
     "Hardshrink",
     "Hardsigmoid",
     "Hardswish",
     "Hardtanh",
+    "HingeEmbeddingLoss",
     "HingeLoss",
     "HuberLoss",
     "Identity",
@@ -92,6 +110,7 @@ __all__ = [
     "LogSigmoid",
     "LogSoftmax",
     "MSELoss",
+    "MarginRankingLoss",
     "MaxPool1d",
     "MaxPool2d",
     "Mish",
@@ -99,12 +118,17 @@ __all__ = [
     "ModuleDict",
     "ModuleList",
     "MultiHeadAttention",
+    "MultiLabelMarginLoss",
+    "MultiLabelSoftMarginLoss",
+    "MultiMarginLoss",
     "MultiheadAttention",
     "NLLLoss",
     "PReLU",
+    "PairwiseDistance",
     "Parameter",
     "ParameterDict",
     "ParameterList",
+    "PoissonNLLLoss",
     "RMSNorm",
     "RNNCell",
     "RReLU",
@@ -114,6 +138,7 @@ __all__ = [
     "SiLU",
     "Sigmoid",
     "SmoothL1Loss",
+    "SoftMarginLoss",
     "Softmax",
     "Softmax2d",
     "Softmin",
@@ -125,6 +150,7 @@ __all__ = [
     "Threshold",
     "TransformerEncoderLayer",
     "TripletMarginLoss",
+    "TripletMarginWithDistanceLoss",
     "init",
 ]
 

@@ -61,6 +61,8 @@ __all__ = [
     "bucketize",
     "cast",
     "cast_backward",
+    "cdist",
+    "cdist_backward",
     "ceil",
     "ceil_backward",
     "celu",
@@ -96,11 +98,15 @@ __all__ = [
     "cosh_backward",
     "cosine_embedding_loss",
     "cosine_embedding_loss_backward",
+    "cosine_similarity",
+    "cosine_similarity_backward",
     "count_nonzero",
     "cross",
     "cross_backward",
     "cross_entropy",
     "cross_entropy_backward",
+    "ctc_loss",
+    "ctc_loss_backward",
     "cummax",
     "cummax_backward",
     "cummin",
@@ -160,6 +166,8 @@ __all__ = [
     "focal_loss_backward",
     "gather",
     "gather_backward",
+    "gaussian_nll_loss",
+    "gaussian_nll_loss_backward",
     "gelu",
     "gelu_backward",
     "getitem",
@@ -184,6 +192,8 @@ __all__ = [
     "hard_tanh_backward",
     "heaviside",
     "heaviside_backward",
+    "hinge_embedding_loss",
+    "hinge_embedding_loss_backward",
     "hinge_loss",
     "hinge_loss_backward",
     "huber_loss",
@@ -253,6 +263,8 @@ __all__ = [
     "lstm_backward",
     "lstm_cell",
     "lstm_cell_backward",
+    "margin_ranking_loss",
+    "margin_ranking_loss_backward",
     "masked_fill",
     "masked_fill_backward",
     "matmul",
@@ -286,6 +298,12 @@ __all__ = [
     "moveaxis_backward",
     "mse_loss",
     "mse_loss_backward",
+    "multi_margin_loss",
+    "multi_margin_loss_backward",
+    "multilabel_margin_loss",
+    "multilabel_margin_loss_backward",
+    "multilabel_soft_margin_loss",
+    "multilabel_soft_margin_loss_backward",
     "multiply",
     "multiply_backward",
     "nan_to_num",
@@ -305,15 +323,21 @@ __all__ = [
     "normal_cdf_backward",
     "normal_pdf",
     "normal_pdf_backward",
+    "normalize",
+    "normalize_backward",
     "not_equal",
     "outer",
     "outer_backward",
     "pad",
     "pad_backward",
+    "pairwise_distance",
+    "pairwise_distance_backward",
     "permute",
     "permute_backward",
     "place",
     "place_backward",
+    "poisson_nll_loss",
+    "poisson_nll_loss_backward",
     "polygamma",
     "polygamma_backward",
     "power",
@@ -379,6 +403,8 @@ __all__ = [
     "sinh_backward",
     "smooth_l1_loss",
     "smooth_l1_loss_backward",
+    "soft_margin_loss",
+    "soft_margin_loss_backward",
     "soft_shrink",
     "soft_shrink_backward",
     "softmax",
@@ -477,6 +503,11 @@ class binary_cross_entropy_with_logits_gradients(NamedTuple):
     grad_target: Tensor
 
 @type_check_only
+class cdist_gradients(NamedTuple):
+    grad_x1: Tensor
+    grad_x2: Tensor
+
+@type_check_only
 class chain_divide_gradients(NamedTuple):
     grad_gradient: Tensor
     grad_denominator: Tensor
@@ -531,6 +562,11 @@ class cosine_embedding_loss_gradients(NamedTuple):
     grad_x2: Tensor
 
 @type_check_only
+class cosine_similarity_gradients(NamedTuple):
+    grad_x1: Tensor
+    grad_x2: Tensor
+
+@type_check_only
 class cross_gradients(NamedTuple):
     grad_a: Tensor
     grad_b: Tensor
@@ -564,6 +600,12 @@ class fmod_gradients(NamedTuple):
 class focal_loss_gradients(NamedTuple):
     grad_logits: Tensor
     grad_target: Tensor
+
+@type_check_only
+class gaussian_nll_loss_gradients(NamedTuple):
+    grad_x: Tensor
+    grad_target: Tensor
+    grad_var: Tensor
 
 @type_check_only
 class group_norm_gradients(NamedTuple):
@@ -689,6 +731,11 @@ class lstm_cell_gradients(NamedTuple):
     grad_b_hh: Tensor
 
 @type_check_only
+class margin_ranking_loss_gradients(NamedTuple):
+    grad_x1: Tensor
+    grad_x2: Tensor
+
+@type_check_only
 class matmul_gradients(NamedTuple):
     grad_a: Tensor
     grad_b: Tensor
@@ -714,6 +761,11 @@ class mse_loss_gradients(NamedTuple):
     grad_target: Tensor
 
 @type_check_only
+class multilabel_soft_margin_loss_gradients(NamedTuple):
+    grad_x: Tensor
+    grad_target: Tensor
+
+@type_check_only
 class multiply_gradients(NamedTuple):
     grad_a: Tensor
     grad_b: Tensor
@@ -722,6 +774,16 @@ class multiply_gradients(NamedTuple):
 class outer_gradients(NamedTuple):
     grad_a: Tensor
     grad_b: Tensor
+
+@type_check_only
+class pairwise_distance_gradients(NamedTuple):
+    grad_x1: Tensor
+    grad_x2: Tensor
+
+@type_check_only
+class poisson_nll_loss_gradients(NamedTuple):
+    grad_x: Tensor
+    grad_target: Tensor
 
 @type_check_only
 class power_gradients(NamedTuple):
@@ -781,6 +843,11 @@ class scatter_reduce_gradients(NamedTuple):
 @type_check_only
 class smooth_l1_loss_gradients(NamedTuple):
     grad_prediction: Tensor
+    grad_target: Tensor
+
+@type_check_only
+class soft_margin_loss_gradients(NamedTuple):
+    grad_x: Tensor
     grad_target: Tensor
 
 @type_check_only
@@ -2126,6 +2193,71 @@ def cast_backward(grad_output: TensorLike, input_dtype: DTypeLike) -> Tensor:
         Gradient of ``x``, of its shape and dtype.
     """
 
+def cdist(x1: TensorLike, x2: TensorLike, p: float = 2.0) -> Tensor:
+    """The p-norm of the difference of every row of ``x1`` and every row of ``x2``.
+
+    Parameters
+    ----------
+    x1 : tensor_like, (..., n, features)
+        Vectors.
+    x2 : tensor_like, (..., m, features)
+        Vectors to compare them with.
+    p : float, default 2.0
+        The order of the norm, 0 or greater.
+
+    Returns
+    -------
+    Tensor, (..., n, m)
+        The distances.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit or ``p`` is negative.
+
+    See Also
+    --------
+    cdist_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: the sums of those of the norms over the rows of the other; 0 for a distance of 0, and
+    for ``p=0``, which counts the elements that differ.
+
+    Integers and booleans are converted to the default dtype first.
+
+    Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
+
+    All differences are in memory at once: n times m vectors.
+    """
+
+def cdist_backward(
+    grad_output: TensorLike, x1: TensorLike, x2: TensorLike, p: float = 2.0
+) -> cdist_gradients:
+    """``grad_output`` along all differences, summed over the rows of the other.
+
+    The backward pass of `cdist`: from the gradient of its result to that of ``x1`` and ``x2``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `cdist`, of its shape. Its dtype must be floating.
+    x1 : tensor_like, (..., n, features)
+        Vectors.
+    x2 : tensor_like, (..., m, features)
+        Vectors to compare them with.
+    p : float, default 2.0
+        The order of the norm, 0 or greater.
+
+    Returns
+    -------
+    cdist_gradients
+        Named tuple of the gradients:
+
+        - ``grad_x1``, of the shape and dtype of ``x1``.
+        - ``grad_x2``, of the shape and dtype of ``x2``.
+    """
+
 def ceil(x: TensorLike) -> Tensor:
     """The smallest whole number not below ``x``.
 
@@ -3285,6 +3417,69 @@ def cosine_embedding_loss_backward(
         - ``grad_x2``, of the shape and dtype of ``x2``.
     """
 
+def cosine_similarity(x1: TensorLike, x2: TensorLike, axis: int = 1, eps: float = 1e-08) -> Tensor:
+    """The cosine of the angle between vectors, ``sum(x1 * x2) / (|x1| * |x2|)``.
+
+    Parameters
+    ----------
+    x1, x2 : tensor_like
+        The vectors, along ``axis``. They broadcast against each other.
+    axis : int, default 1
+        The axis of the vectors, in the shape to which both broadcast.
+    eps : float, default 1e-08
+        The least length to divide by.
+
+    Returns
+    -------
+    Tensor
+        The cosines, in the shape to which both broadcast, without ``axis``.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not broadcast, ``axis`` is out of range or ``eps`` is not positive.
+
+    See Also
+    --------
+    cosine_similarity_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative in ``x1``: ``(x2 / |x2| - cos * x1 / |x1|) / |x1|``, and so for ``x2``. A vector
+    shorter than ``eps`` is divided by ``eps``.
+
+    Integers and booleans are converted to the default dtype first.
+
+    Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
+    """
+
+def cosine_similarity_backward(
+    grad_output: TensorLike, x1: TensorLike, x2: TensorLike, axis: int = 1, eps: float = 1e-08
+) -> cosine_similarity_gradients:
+    """``grad_output`` times the derivatives of the cosine, summed to the inputs' shapes.
+
+    The backward pass of `cosine_similarity`: from the gradient of its result to that of ``x1`` and ``x2``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `cosine_similarity`, of its shape. Its dtype must be floating.
+    x1, x2 : tensor_like
+        The vectors, along ``axis``. They broadcast against each other.
+    axis : int, default 1
+        The axis of the vectors, in the shape to which both broadcast.
+    eps : float, default 1e-08
+        The least length to divide by.
+
+    Returns
+    -------
+    cosine_similarity_gradients
+        Named tuple of the gradients:
+
+        - ``grad_x1``, of the shape and dtype of ``x1``.
+        - ``grad_x2``, of the shape and dtype of ``x2``.
+    """
+
 def count_nonzero(
     x: TensorLike, axis: int | Sequence[int] | None = None, keepdims: bool = False
 ) -> Tensor:
@@ -3462,6 +3657,101 @@ def cross_entropy_backward(
 
         - ``grad_logits``, of the shape and dtype of ``logits``.
         - ``grad_target``, of the shape and dtype of ``target``. None if it is not floating.
+    """
+
+def ctc_loss(
+    log_probs: TensorLike,
+    targets: TensorLike,
+    input_lengths: TensorLike,
+    target_lengths: TensorLike,
+    blank: int = 0,
+    reduction: Literal["mean", "sum", "none"] = "mean",
+    zero_infinity: bool = False,
+) -> Tensor:
+    """The connectionist temporal classification loss: minus the log-probability of the labels.
+
+    It sums over all ways to spread the labels over the steps, with blanks between them.
+
+    Parameters
+    ----------
+    log_probs : tensor_like, (steps, batch, classes) or (steps, classes)
+        Log-probabilities of the classes in each step, such as those of `log_softmax`.
+    targets : tensor_like, (batch, length), ints, or all labels in one line
+        The labels, none of them ``blank``.
+    input_lengths : tensor_like, (batch,), ints
+        The number of steps of each sample.
+    target_lengths : tensor_like, (batch,), ints
+        The number of labels of each sample.
+    blank : int, default 0
+        The class that stands for no label.
+    reduction : {'mean', 'sum', 'none'}, default 'mean'
+        "mean" divides each loss by the number of labels and takes the mean, "sum" adds the losses
+        up, "none" returns that of each sample.
+    zero_infinity : bool, default False
+        Whether losses that are infinite become 0.
+
+    Returns
+    -------
+    Tensor
+        The loss: a 0-d tensor, or the losses one by one if ``reduction`` is "none".
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit, or a label or a length is out of range.
+
+    See Also
+    --------
+    ctc_loss_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative:
+    minus the probability that a path which gives the labels is at the class in the step; 0 where the
+    loss is infinite, as no path is long enough. PyTorch adds ``exp(log_probs)``, which makes no
+    difference behind a log-softmax.
+
+    Integers and booleans are converted to the default dtype first.
+    """
+
+def ctc_loss_backward(
+    grad_output: TensorLike,
+    log_probs: TensorLike,
+    targets: TensorLike,
+    input_lengths: TensorLike,
+    target_lengths: TensorLike,
+    blank: int = 0,
+    reduction: Literal["mean", "sum", "none"] = "mean",
+    zero_infinity: bool = False,
+) -> Tensor:
+    """Minus ``grad_output`` times the probabilities to be at each class in each step.
+
+    The backward pass of `ctc_loss`: from the gradient of its result to that of ``log_probs``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `ctc_loss`, of its shape. Its dtype must be floating.
+    log_probs : tensor_like, (steps, batch, classes) or (steps, classes)
+        Log-probabilities of the classes in each step, such as those of `log_softmax`.
+    targets : tensor_like, (batch, length), ints, or all labels in one line
+        The labels, none of them ``blank``.
+    input_lengths : tensor_like, (batch,), ints
+        The number of steps of each sample.
+    target_lengths : tensor_like, (batch,), ints
+        The number of labels of each sample.
+    blank : int, default 0
+        The class that stands for no label.
+    reduction : {'mean', 'sum', 'none'}, default 'mean'
+        "mean" divides each loss by the number of labels and takes the mean, "sum" adds the losses
+        up, "none" returns that of each sample.
+    zero_infinity : bool, default False
+        Whether losses that are infinite become 0.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``log_probs``, of its shape and dtype.
     """
 
 def cummax(x: TensorLike, axis: int = 0) -> tuple[Tensor, Tensor]:
@@ -4935,6 +5225,98 @@ def gather_backward(
         Gradient of ``x``, of its shape and dtype.
     """
 
+def gaussian_nll_loss(
+    x: TensorLike,
+    target: TensorLike,
+    var: TensorLike,
+    full: bool = False,
+    eps: float = 1e-06,
+    reduction: Literal["mean", "sum", "none"] = "mean",
+) -> Tensor:
+    """The negative log-likelihood ``(log(var) + (x - target)**2 / var) / 2`` of normal distributions.
+
+    A variance below ``eps`` counts as ``eps``.
+
+    Parameters
+    ----------
+    x : tensor_like
+        Means.
+    target : tensor_like
+        Values, in the shape of ``x``.
+    var : tensor_like
+        Variances, in the shape of ``x`` or without its last axis.
+    full : bool, default False
+        Whether to add the constant ``log(2 * pi) / 2``.
+    eps : float, default 1e-06
+        The least variance.
+    reduction : {'mean', 'sum', 'none'}, default 'mean'
+        "mean" and "sum" give one number for the batch, "none" the loss of each element or sample.
+
+    Returns
+    -------
+    Tensor
+        The loss: a 0-d tensor, or the losses one by one if ``reduction`` is "none".
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit, or ``reduction`` is none of the names.
+
+    See Also
+    --------
+    gaussian_nll_loss_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``(x - target) / var``, its negative for
+    ``target``, and ``(1 - (x - target)**2 / var) / (2 * var)``, the latter also where ``var`` was
+    lifted.
+
+    Integers and booleans are converted to the default dtype first.
+
+    Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
+    """
+
+def gaussian_nll_loss_backward(
+    grad_output: TensorLike,
+    x: TensorLike,
+    target: TensorLike,
+    var: TensorLike,
+    full: bool = False,
+    eps: float = 1e-06,
+    reduction: Literal["mean", "sum", "none"] = "mean",
+) -> gaussian_nll_loss_gradients:
+    """``grad_output`` times the derivatives in mean, target and variance.
+
+    The backward pass of `gaussian_nll_loss`: from the gradient of its result to that of ``x`` and ``target`` and ``var``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `gaussian_nll_loss`, of its shape. Its dtype must be floating.
+    x : tensor_like
+        Means.
+    target : tensor_like
+        Values, in the shape of ``x``.
+    var : tensor_like
+        Variances, in the shape of ``x`` or without its last axis.
+    full : bool, default False
+        Whether to add the constant ``log(2 * pi) / 2``.
+    eps : float, default 1e-06
+        The least variance.
+    reduction : {'mean', 'sum', 'none'}, default 'mean'
+        "mean" and "sum" give one number for the batch, "none" the loss of each element or sample.
+
+    Returns
+    -------
+    gaussian_nll_loss_gradients
+        Named tuple of the gradients:
+
+        - ``grad_x``, of the shape and dtype of ``x``.
+        - ``grad_target``, of the shape and dtype of ``target``.
+        - ``grad_var``, of the shape and dtype of ``var``.
+    """
+
 def gelu(x: TensorLike, approximate: bool = False) -> Tensor:
     """The Gaussian error linear unit ``x * Phi(x)``, where ``Phi`` is the normal distribution.
 
@@ -5658,6 +6040,76 @@ def heaviside_backward(
 
         - ``grad_x``, of the shape and dtype of ``x``.
         - ``grad_values``, of the shape and dtype of ``values``.
+    """
+
+def hinge_embedding_loss(
+    x: TensorLike,
+    target: TensorLike,
+    margin: float = 1.0,
+    reduction: Literal["mean", "sum", "none"] = "mean",
+) -> Tensor:
+    """``x`` where ``target`` is 1, ``max(0, margin - x)`` where it is -1.
+
+    Parameters
+    ----------
+    x : tensor_like
+        Distances between pairs.
+    target : tensor_like, -1 or 1
+        Whether a pair should be alike (1) or not (-1).
+    margin : float, default 1.0
+        The distance from which unlike pairs cost nothing.
+    reduction : {'mean', 'sum', 'none'}, default 'mean'
+        "mean" and "sum" give one number for the batch, "none" the loss of each element or sample.
+
+    Returns
+    -------
+    Tensor
+        The loss: a 0-d tensor, or the losses one by one if ``reduction`` is "none".
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit, or ``reduction`` is none of the names.
+
+    See Also
+    --------
+    hinge_embedding_loss_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: 1 where ``target`` is 1; -1 where it is -1 and ``x`` is below ``margin``; else 0.
+
+    Integers and booleans are converted to the default dtype first.
+    """
+
+def hinge_embedding_loss_backward(
+    grad_output: TensorLike,
+    x: TensorLike,
+    target: TensorLike,
+    margin: float = 1.0,
+    reduction: Literal["mean", "sum", "none"] = "mean",
+) -> Tensor:
+    """``grad_output`` where ``target`` is 1, its negative where it is -1 and ``x`` below ``margin``.
+
+    The backward pass of `hinge_embedding_loss`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `hinge_embedding_loss`, of its shape. Its dtype must be floating.
+    x : tensor_like
+        Distances between pairs.
+    target : tensor_like, -1 or 1
+        Whether a pair should be alike (1) or not (-1).
+    margin : float, default 1.0
+        The distance from which unlike pairs cost nothing.
+    reduction : {'mean', 'sum', 'none'}, default 'mean'
+        "mean" and "sum" give one number for the batch, "none" the loss of each element or sample.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
     """
 
 def hinge_loss(
@@ -7666,6 +8118,83 @@ def lstm_cell_backward(
         - ``grad_b_hh``, of the shape and dtype of ``b_hh``.
     """
 
+def margin_ranking_loss(
+    x1: TensorLike,
+    x2: TensorLike,
+    target: TensorLike,
+    margin: float = 0.0,
+    reduction: Literal["mean", "sum", "none"] = "mean",
+) -> Tensor:
+    """``max(0, margin - target * (x1 - x2))``: which of two scores should be larger, and by how much.
+
+    Parameters
+    ----------
+    x1, x2 : tensor_like
+        The scores to compare. They broadcast against each other.
+    target : tensor_like, -1 or 1
+        Whether the first score should be larger (1) or the second (-1).
+    margin : float, default 0.0
+        The least difference that costs nothing.
+    reduction : {'mean', 'sum', 'none'}, default 'mean'
+        "mean" and "sum" give one number for the batch, "none" the loss of each element or sample.
+
+    Returns
+    -------
+    Tensor
+        The loss: a 0-d tensor, or the losses one by one if ``reduction`` is "none".
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit, or ``reduction`` is none of the names.
+
+    See Also
+    --------
+    margin_ranking_loss_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``-target`` and ``target`` where the loss is positive, else 0.
+
+    Integers and booleans are converted to the default dtype first.
+
+    Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
+    """
+
+def margin_ranking_loss_backward(
+    grad_output: TensorLike,
+    x1: TensorLike,
+    x2: TensorLike,
+    target: TensorLike,
+    margin: float = 0.0,
+    reduction: Literal["mean", "sum", "none"] = "mean",
+) -> margin_ranking_loss_gradients:
+    """``-grad_output * target`` and its negative, where the loss is positive.
+
+    The backward pass of `margin_ranking_loss`: from the gradient of its result to that of ``x1`` and ``x2``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `margin_ranking_loss`, of its shape. Its dtype must be floating.
+    x1, x2 : tensor_like
+        The scores to compare. They broadcast against each other.
+    target : tensor_like, -1 or 1
+        Whether the first score should be larger (1) or the second (-1).
+    margin : float, default 0.0
+        The least difference that costs nothing.
+    reduction : {'mean', 'sum', 'none'}, default 'mean'
+        "mean" and "sum" give one number for the batch, "none" the loss of each element or sample.
+
+    Returns
+    -------
+    margin_ranking_loss_gradients
+        Named tuple of the gradients:
+
+        - ``grad_x1``, of the shape and dtype of ``x1``.
+        - ``grad_x2``, of the shape and dtype of ``x2``.
+    """
+
 def masked_fill(x: TensorLike, mask: TensorLike, value: float) -> Tensor:
     """A copy of ``x`` with ``value`` where ``mask`` is true.
 
@@ -8506,6 +9035,227 @@ def mse_loss_backward(
         - ``grad_target``, of the shape and dtype of ``target``.
     """
 
+def multi_margin_loss(
+    x: TensorLike,
+    target: TensorLike,
+    p: int = 1,
+    margin: float = 1.0,
+    weight: TensorLike | None = None,
+    reduction: Literal["mean", "sum", "none"] = "mean",
+) -> Tensor:
+    """The hinge loss of classes: the mean over all others of ``max(0, margin - x[target] + x)**p``.
+
+    Parameters
+    ----------
+    x : tensor_like, (classes,) or (batch, classes)
+        Scores.
+    target : tensor_like, () or (batch,), ints
+        The right classes.
+    p : {1, 2}, default 1
+        The power.
+    margin : float, default 1.0
+        By how much the score of the right class should exceed the others.
+    weight : tensor_like, (classes,), optional
+        Factors of the losses by their right classes. They have no gradient.
+    reduction : {'mean', 'sum', 'none'}, default 'mean'
+        "mean" and "sum" give one number for the batch, "none" the loss of each element or sample.
+
+    Returns
+    -------
+    Tensor
+        The loss: a 0-d tensor, or the losses one by one if ``reduction`` is "none".
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit, or ``reduction`` is none of the names.
+
+    See Also
+    --------
+    multi_margin_loss_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``p * max(0, ...)**(p - 1)`` over the number of classes for the others, and minus
+    their sum for the target.
+
+    Integers and booleans are converted to the default dtype first.
+    """
+
+def multi_margin_loss_backward(
+    grad_output: TensorLike,
+    x: TensorLike,
+    target: TensorLike,
+    p: int = 1,
+    margin: float = 1.0,
+    weight: TensorLike | None = None,
+    reduction: Literal["mean", "sum", "none"] = "mean",
+) -> Tensor:
+    """``grad_output`` times the slopes of the others, and minus their sum for the target.
+
+    The backward pass of `multi_margin_loss`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `multi_margin_loss`, of its shape. Its dtype must be floating.
+    x : tensor_like, (classes,) or (batch, classes)
+        Scores.
+    target : tensor_like, () or (batch,), ints
+        The right classes.
+    p : {1, 2}, default 1
+        The power.
+    margin : float, default 1.0
+        By how much the score of the right class should exceed the others.
+    weight : tensor_like, (classes,), optional
+        Factors of the losses by their right classes. They have no gradient.
+    reduction : {'mean', 'sum', 'none'}, default 'mean'
+        "mean" and "sum" give one number for the batch, "none" the loss of each element or sample.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
+def multilabel_margin_loss(
+    x: TensorLike, target: TensorLike, reduction: Literal["mean", "sum", "none"] = "mean"
+) -> Tensor:
+    """The hinge loss of sets of labels: ``max(0, 1 - x[label] + x[other])`` over the number of classes.
+
+    It is summed over all labels of a sample and all classes that are none.
+
+    Parameters
+    ----------
+    x : tensor_like, (classes,) or (batch, classes)
+        Scores.
+    target : tensor_like, ints, in the shape of ``x``
+        The labels of each sample, and -1 behind them.
+    reduction : {'mean', 'sum', 'none'}, default 'mean'
+        "mean" and "sum" give one number for the batch, "none" the loss of each element or sample.
+
+    Returns
+    -------
+    Tensor
+        The loss: a 0-d tensor, or the losses one by one if ``reduction`` is "none".
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit, or ``reduction`` is none of the names.
+
+    See Also
+    --------
+    multilabel_margin_loss_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: -1 for the
+    label and 1 for the other in each positive term, over the number of classes.
+
+    Integers and booleans are converted to the default dtype first.
+    """
+
+def multilabel_margin_loss_backward(
+    grad_output: TensorLike,
+    x: TensorLike,
+    target: TensorLike,
+    reduction: Literal["mean", "sum", "none"] = "mean",
+) -> Tensor:
+    """``grad_output`` to the others and its negative to the labels, for each positive term.
+
+    The backward pass of `multilabel_margin_loss`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `multilabel_margin_loss`, of its shape. Its dtype must be floating.
+    x : tensor_like, (classes,) or (batch, classes)
+        Scores.
+    target : tensor_like, ints, in the shape of ``x``
+        The labels of each sample, and -1 behind them.
+    reduction : {'mean', 'sum', 'none'}, default 'mean'
+        "mean" and "sum" give one number for the batch, "none" the loss of each element or sample.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
+def multilabel_soft_margin_loss(
+    x: TensorLike,
+    target: TensorLike,
+    weight: TensorLike | None = None,
+    reduction: Literal["mean", "sum", "none"] = "mean",
+) -> Tensor:
+    """The mean over the classes of the binary cross-entropy of ``sigmoid(x)``.
+
+    Parameters
+    ----------
+    x : tensor_like, (..., classes)
+        Scores.
+    target : tensor_like
+        Labels 0 and 1, or probabilities, in the shape of ``x``.
+    weight : tensor_like, optional
+        Factors of the classes, which broadcast to ``x``. They have no gradient.
+    reduction : {'mean', 'sum', 'none'}, default 'mean'
+        "mean" and "sum" give one number for the batch, "none" the loss of each element or sample.
+
+    Returns
+    -------
+    Tensor
+        The loss: a 0-d tensor, or the losses one by one if ``reduction`` is "none".
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit, or ``reduction`` is none of the names.
+
+    See Also
+    --------
+    multilabel_soft_margin_loss_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``sigmoid(x) - target`` and ``-x``, times ``weight`` over the number of classes.
+
+    Integers and booleans are converted to the default dtype first.
+    """
+
+def multilabel_soft_margin_loss_backward(
+    grad_output: TensorLike,
+    x: TensorLike,
+    target: TensorLike,
+    weight: TensorLike | None = None,
+    reduction: Literal["mean", "sum", "none"] = "mean",
+) -> multilabel_soft_margin_loss_gradients:
+    """``grad_output * weight`` times ``sigmoid(x) - target`` and ``-x``.
+
+    The backward pass of `multilabel_soft_margin_loss`: from the gradient of its result to that of ``x`` and ``target``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `multilabel_soft_margin_loss`, of its shape. Its dtype must be floating.
+    x : tensor_like, (..., classes)
+        Scores.
+    target : tensor_like
+        Labels 0 and 1, or probabilities, in the shape of ``x``.
+    weight : tensor_like, optional
+        Factors of the classes, which broadcast to ``x``. They have no gradient.
+    reduction : {'mean', 'sum', 'none'}, default 'mean'
+        "mean" and "sum" give one number for the batch, "none" the loss of each element or sample.
+
+    Returns
+    -------
+    multilabel_soft_margin_loss_gradients
+        Named tuple of the gradients:
+
+        - ``grad_x``, of the shape and dtype of ``x``.
+        - ``grad_target``, of the shape and dtype of ``target``.
+    """
+
 def multiply(a: TensorLike, b: TensorLike) -> Tensor:
     """The product ``a * b``, element by element.
 
@@ -9037,6 +9787,68 @@ def normal_pdf_backward(grad_output: TensorLike, x: TensorLike, output: TensorLi
         Gradient of ``x``, of its shape and dtype.
     """
 
+def normalize(x: TensorLike, p: float = 2.0, axis: int = 1, eps: float = 1e-12) -> Tensor:
+    """``x`` over its p-norm along ``axis``; a norm below ``eps`` counts as ``eps``.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+    p : float, default 2.0
+        The order of the norm, above 0.
+    axis : int, default 1
+        The axis of the vectors.
+    eps : float, default 1e-12
+        The least norm to divide by.
+
+    Returns
+    -------
+    Tensor
+        Vectors of length 1, in the shape of ``x``.
+
+    Raises
+    ------
+    ValueError
+        If ``axis`` is out of range or ``p`` is not positive.
+
+    See Also
+    --------
+    normalize_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``grad_output`` over the norm, minus the derivative of the norm times
+    ``sum(grad_output * output)`` over the norm.
+
+    Integers and booleans are converted to the default dtype first.
+    """
+
+def normalize_backward(
+    grad_output: TensorLike, x: TensorLike, p: float = 2.0, axis: int = 1, eps: float = 1e-12
+) -> Tensor:
+    """``grad_output`` over the norm, without what only changes the length.
+
+    The backward pass of `normalize`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `normalize`, of its shape. Its dtype must be floating.
+    x : tensor_like
+        The input.
+    p : float, default 2.0
+        The order of the norm, above 0.
+    axis : int, default 1
+        The axis of the vectors.
+    eps : float, default 1e-12
+        The least norm to divide by.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
 def not_equal(a: TensorLike, b: TensorLike) -> Tensor:
     """True where ``a != b``, element by element.
 
@@ -9183,6 +9995,80 @@ def pad_backward(
         Gradient of ``x``, of its shape and dtype.
     """
 
+def pairwise_distance(
+    x1: TensorLike, x2: TensorLike, p: float = 2.0, eps: float = 1e-06, keepdims: bool = False
+) -> Tensor:
+    """The p-norm of ``x1 - x2 + eps`` along the last axis.
+
+    Parameters
+    ----------
+    x1, x2 : tensor_like, (..., features)
+        The vectors. They broadcast against each other.
+    p : float, default 2.0
+        The order of the norm, 0 or greater.
+    eps : float, default 1e-06
+        Number added to each difference, as in PyTorch, so that the derivative has no kink at 0.
+    keepdims : bool, default False
+        Whether the last axis stays, with size 1.
+
+    Returns
+    -------
+    Tensor
+        The distances, in the shape to which both broadcast, without the last axis.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not broadcast or ``p`` is negative.
+
+    See Also
+    --------
+    pairwise_distance_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: that of `norm` for ``x1``, and its negative for ``x2``; 0 for ``p=0``, which counts
+    the elements that are not 0.
+
+    Integers and booleans are converted to the default dtype first.
+
+    Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
+    """
+
+def pairwise_distance_backward(
+    grad_output: TensorLike,
+    x1: TensorLike,
+    x2: TensorLike,
+    p: float = 2.0,
+    eps: float = 1e-06,
+    keepdims: bool = False,
+) -> pairwise_distance_gradients:
+    """``grad_output`` along the differences, and its negative.
+
+    The backward pass of `pairwise_distance`: from the gradient of its result to that of ``x1`` and ``x2``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `pairwise_distance`, of its shape. Its dtype must be floating.
+    x1, x2 : tensor_like, (..., features)
+        The vectors. They broadcast against each other.
+    p : float, default 2.0
+        The order of the norm, 0 or greater.
+    eps : float, default 1e-06
+        Number added to each difference, as in PyTorch, so that the derivative has no kink at 0.
+    keepdims : bool, default False
+        Whether the last axis stays, with size 1.
+
+    Returns
+    -------
+    pairwise_distance_gradients
+        Named tuple of the gradients:
+
+        - ``grad_x1``, of the shape and dtype of ``x1``.
+        - ``grad_x2``, of the shape and dtype of ``x2``.
+    """
+
 def permute(x: TensorLike, axes: Sequence[int]) -> Tensor:
     """``x`` with its axes in another order.
 
@@ -9280,6 +10166,97 @@ def place_backward(
     -------
     Tensor
         Gradient of ``x``, of its shape and dtype.
+    """
+
+def poisson_nll_loss(
+    x: TensorLike,
+    target: TensorLike,
+    log_input: bool = True,
+    full: bool = False,
+    eps: float = 1e-08,
+    reduction: Literal["mean", "sum", "none"] = "mean",
+) -> Tensor:
+    """The negative log-likelihood ``exp(x) - target * x`` of Poisson distributions.
+
+    Without ``log_input`` it is ``x - target * log(x + eps)``.
+
+    Parameters
+    ----------
+    x : tensor_like
+        Logarithms of expected counts, or expected counts.
+    target : tensor_like
+        Counts, in the shape of ``x``.
+    log_input : bool, default True
+        Whether ``x`` holds logarithms.
+    full : bool, default False
+        Whether to add Stirling's approximation of ``log(target!)`` for targets above 1.
+    eps : float, default 1e-08
+        Number added to ``x`` before its logarithm is taken.
+    reduction : {'mean', 'sum', 'none'}, default 'mean'
+        "mean" and "sum" give one number for the batch, "none" the loss of each element or sample.
+
+    Returns
+    -------
+    Tensor
+        The loss: a 0-d tensor, or the losses one by one if ``reduction`` is "none".
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit, or ``reduction`` is none of the names.
+
+    See Also
+    --------
+    poisson_nll_loss_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``exp(x) - target`` or
+    ``1 - target / (x + eps)``; for ``target`` ``-x`` or ``-log(x + eps)``, with ``full`` plus
+    ``log(target) + 1 / (2 * target)`` above 1.
+
+    Integers and booleans are converted to the default dtype first.
+
+    Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
+    """
+
+def poisson_nll_loss_backward(
+    grad_output: TensorLike,
+    x: TensorLike,
+    target: TensorLike,
+    log_input: bool = True,
+    full: bool = False,
+    eps: float = 1e-08,
+    reduction: Literal["mean", "sum", "none"] = "mean",
+) -> poisson_nll_loss_gradients:
+    """``grad_output`` times the derivatives in the expected count and in the count.
+
+    The backward pass of `poisson_nll_loss`: from the gradient of its result to that of ``x`` and ``target``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `poisson_nll_loss`, of its shape. Its dtype must be floating.
+    x : tensor_like
+        Logarithms of expected counts, or expected counts.
+    target : tensor_like
+        Counts, in the shape of ``x``.
+    log_input : bool, default True
+        Whether ``x`` holds logarithms.
+    full : bool, default False
+        Whether to add Stirling's approximation of ``log(target!)`` for targets above 1.
+    eps : float, default 1e-08
+        Number added to ``x`` before its logarithm is taken.
+    reduction : {'mean', 'sum', 'none'}, default 'mean'
+        "mean" and "sum" give one number for the batch, "none" the loss of each element or sample.
+
+    Returns
+    -------
+    poisson_nll_loss_gradients
+        Named tuple of the gradients:
+
+        - ``grad_x``, of the shape and dtype of ``x``.
+        - ``grad_target``, of the shape and dtype of ``target``.
     """
 
 def polygamma(x: TensorLike, n: int) -> Tensor:
@@ -11148,6 +12125,73 @@ def smooth_l1_loss_backward(
         Named tuple of the gradients:
 
         - ``grad_prediction``, of the shape and dtype of ``prediction``.
+        - ``grad_target``, of the shape and dtype of ``target``.
+    """
+
+def soft_margin_loss(
+    x: TensorLike, target: TensorLike, reduction: Literal["mean", "sum", "none"] = "mean"
+) -> Tensor:
+    """The logistic loss of labels -1 and 1, ``log(1 + exp(-target * x))``, without overflow.
+
+    Parameters
+    ----------
+    x : tensor_like
+        Scores.
+    target : tensor_like
+        Labels -1 and 1, in the shape of ``x``.
+    reduction : {'mean', 'sum', 'none'}, default 'mean'
+        "mean" and "sum" give one number for the batch, "none" the loss of each element or sample.
+
+    Returns
+    -------
+    Tensor
+        The loss: a 0-d tensor, or the losses one by one if ``reduction`` is "none".
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit, or ``reduction`` is none of the names.
+
+    See Also
+    --------
+    soft_margin_loss_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``-target * sigmoid(-target * x)`` and ``-x * sigmoid(-target * x)``.
+
+    Integers and booleans are converted to the default dtype first.
+
+    Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
+    """
+
+def soft_margin_loss_backward(
+    grad_output: TensorLike,
+    x: TensorLike,
+    target: TensorLike,
+    reduction: Literal["mean", "sum", "none"] = "mean",
+) -> soft_margin_loss_gradients:
+    """``-grad_output * sigmoid(-target * x)`` times ``target`` and times ``x``.
+
+    The backward pass of `soft_margin_loss`: from the gradient of its result to that of ``x`` and ``target``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `soft_margin_loss`, of its shape. Its dtype must be floating.
+    x : tensor_like
+        Scores.
+    target : tensor_like
+        Labels -1 and 1, in the shape of ``x``.
+    reduction : {'mean', 'sum', 'none'}, default 'mean'
+        "mean" and "sum" give one number for the batch, "none" the loss of each element or sample.
+
+    Returns
+    -------
+    soft_margin_loss_gradients
+        Named tuple of the gradients:
+
+        - ``grad_x``, of the shape and dtype of ``x``.
         - ``grad_target``, of the shape and dtype of ``target``.
     """
 
