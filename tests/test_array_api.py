@@ -34,6 +34,7 @@ BEYOND_THE_STANDARD: dict[str, str] = {
         "gaussian_nll_loss".split(),
         "its check calls a method .any() that the standard lacks",
     ),
+    "matrix_power": "NumPy's, for the errors that it raises",
     "ctc_loss": "its states are NumPy arrays",
     "diag": "writes at an index of NumPy integers",
     "diag_embed": "writes at an index of NumPy integers",

@@ -195,4 +195,23 @@ LOSSES = [
     SampleRow("cdist", "cdist", _cdist),
     SampleRow("normalize", "nn.functional.normalize", _normalize),
 ]
-ROWS = [*ELEMENTWISE, *ACTIVATION, *AXES, *LOSSES]
+
+
+def _solve(a: Any, b: Any, left: bool = True) -> Any:
+    # PyTorch takes some stacks of matrices for vectors.
+    is_plain = b.ndim == 1 or (b.ndim >= 2 and b.shape[-2] == a.shape[-1] and b.ndim == a.ndim)
+    return ex.solve(a, b) if left and is_plain else None
+
+
+def _cholesky(x: Any, upper: bool = False) -> Any:
+    return None if upper else ex.cholesky(x)
+
+
+LINEAR_ALGEBRA = [
+    SampleRow("inv", "linalg.inv", ex.inv),
+    SampleRow("solve", "linalg.solve", _solve),
+    SampleRow("slogdet", "linalg.slogdet", ex.slogdet),
+    SampleRow("cholesky", "linalg.cholesky", _cholesky),
+    SampleRow("matrix_power", "linalg.matrix_power", ex.matrix_power),
+]
+ROWS = [*ELEMENTWISE, *ACTIVATION, *AXES, *LOSSES, *LINEAR_ALGEBRA]

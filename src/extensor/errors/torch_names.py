@@ -91,7 +91,7 @@ FUNCTIONS = {
     "Module": "ex.nn.Module",
     "autograd": "ex.grad and ex.backward",
     "func": "ex.vjp, ex.jvp, ex.jacobian and ex.hessian",
-    "linalg": "ex.norm and numpy.linalg",
+    "linalg": "ex.norm, ex.inv, ex.solve, ex.det, ex.slogdet, ex.cholesky, ex.eigh, or numpy.linalg",
     "utils": "ex.data and ex.optim",
     "double": "ex.float64",
     "float": "ex.float32",

@@ -36,6 +36,7 @@ from extensor.ops import (
     gathering,
     indexing,
     joining,
+    linear_algebra,
     logarithmic,
     loss,
     loss_alignment,

@@ -71,6 +71,8 @@ __all__ = [
     "chain_divide_backward",
     "chain_rule",
     "chain_rule_backward",
+    "cholesky",
+    "cholesky_backward",
     "clip",
     "clip_backward",
     "clone",
@@ -115,6 +117,8 @@ __all__ = [
     "cumprod_backward",
     "cumsum",
     "cumsum_backward",
+    "det",
+    "det_backward",
     "diag",
     "diag_backward",
     "diag_embed",
@@ -131,6 +135,8 @@ __all__ = [
     "dropout2d",
     "dropout2d_backward",
     "dropout_backward",
+    "eigh",
+    "eigh_backward",
     "einsum",
     "einsum_backward",
     "elu",
@@ -210,6 +216,8 @@ __all__ = [
     "index_set_backward",
     "instance_norm",
     "instance_norm_backward",
+    "inv",
+    "inv_backward",
     "isfinite",
     "isinf",
     "isnan",
@@ -269,6 +277,8 @@ __all__ = [
     "masked_fill_backward",
     "matmul",
     "matmul_backward",
+    "matrix_power",
+    "matrix_power_backward",
     "max",
     "max_backward",
     "max_pool1d",
@@ -401,6 +411,8 @@ __all__ = [
     "sinc_backward",
     "sinh",
     "sinh_backward",
+    "slogdet",
+    "slogdet_backward",
     "smooth_l1_loss",
     "smooth_l1_loss_backward",
     "soft_margin_loss",
@@ -415,6 +427,8 @@ __all__ = [
     "softplus_backward",
     "softsign",
     "softsign_backward",
+    "solve",
+    "solve_backward",
     "sort",
     "sort_backward",
     "split",
@@ -849,6 +863,11 @@ class smooth_l1_loss_gradients(NamedTuple):
 class soft_margin_loss_gradients(NamedTuple):
     grad_x: Tensor
     grad_target: Tensor
+
+@type_check_only
+class solve_gradients(NamedTuple):
+    grad_a: Tensor
+    grad_b: Tensor
 
 @type_check_only
 class subtract_gradients(NamedTuple):
@@ -2468,6 +2487,54 @@ def chain_rule_backward(
         - ``grad_derivative``, of the shape and dtype of ``derivative``.
     """
 
+def cholesky(x: TensorLike) -> Tensor:
+    """The lower triangle ``L`` with ``L @ L.T`` the symmetric part of ``x``, ``(x + x.T) / 2``.
+
+    Parameters
+    ----------
+    x : tensor_like, (..., n, n)
+        Square matrices.
+
+    Returns
+    -------
+    Tensor
+        Lower triangles with positive diagonals, in the shape of ``x``.
+
+    Raises
+    ------
+    ValueError
+        If the last two axes are not of one size, or a matrix does not allow it.
+
+    See Also
+    --------
+    cholesky_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: with ``P`` the lower triangle of ``L.T @ grad_output``, its diagonal halved, the
+    symmetric part of ``inv(L).T @ P @ inv(L)``.
+
+    Integers and booleans are converted to the default dtype first.
+    """
+
+def cholesky_backward(grad_output: TensorLike, output: TensorLike) -> Tensor:
+    """The symmetric part of ``inv(L).T @ P @ inv(L)``.
+
+    The backward pass of `cholesky`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `cholesky`, of its shape. Its dtype must be floating.
+    output : tensor_like
+        The result of `cholesky`.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
 def clip(x: TensorLike, min_val: float | None, max_val: float | None) -> Tensor:
     """``x`` limited to ``[min_val, max_val]``.
 
@@ -3963,6 +4030,55 @@ def cumsum_backward(grad_output: TensorLike, axis: int = 0) -> Tensor:
         Gradient of ``x``, of its shape and dtype.
     """
 
+def det(x: TensorLike) -> Tensor:
+    """The determinant.
+
+    Parameters
+    ----------
+    x : tensor_like, (..., n, n)
+        Square matrices.
+
+    Returns
+    -------
+    Tensor
+        The determinants, in the shape of the batch.
+
+    Raises
+    ------
+    ValueError
+        If the last two axes are not of one size, or a matrix does not allow it.
+
+    See Also
+    --------
+    det_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``output * inv(x).T``; refused where a matrix has no inverse.
+
+    Integers and booleans are converted to the default dtype first.
+    """
+
+def det_backward(grad_output: TensorLike, x: TensorLike, output: TensorLike) -> Tensor:
+    """``grad_output * output * inv(x).T``.
+
+    The backward pass of `det`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `det`, of its shape. Its dtype must be floating.
+    x : tensor_like, (..., n, n)
+        Square matrices.
+    output : tensor_like
+        The result of `det`.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
 def diag(x: TensorLike, k: int = 0) -> Tensor:
     """A matrix with ``x`` on diagonal ``k``, or, if ``x`` is a matrix, its diagonal ``k``.
 
@@ -4392,6 +4508,57 @@ def dropout2d_backward(grad_output: TensorLike, mask: TensorLike | None, p: floa
         The mask of the forward: true where a value stayed. None if nothing was dropped.
     p : float, default 0.5
         The probability of a 0, from 0 to 1.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
+def eigh(x: TensorLike) -> tuple[Tensor, Tensor]:
+    """The eigenvalues, in increasing order, and eigenvectors of the symmetric part of ``x``.
+
+    Parameters
+    ----------
+    x : tensor_like, (..., n, n)
+        Square matrices.
+
+    Returns
+    -------
+    tuple of Tensor
+        The eigenvalues, of shape (..., n), and the eigenvectors as columns, in the shape of ``x``.
+        The signs of eigenvectors are arbitrary.
+
+    Raises
+    ------
+    ValueError
+        If the last two axes are not of one size, or a matrix does not allow it.
+
+    See Also
+    --------
+    eigh_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: with ``V`` the vectors as columns, the symmetric part of
+    ``V @ (diag(g) + (V.T @ h) / (w[j] - w[i])) @ V.T`` for the gradients ``g`` of the values ``w``
+    and ``h`` of the vectors. Vectors of equal eigenvalues have none: it is infinite there, unless
+    ``V.T @ h`` is 0.
+
+    Integers and booleans are converted to the default dtype first.
+    """
+
+def eigh_backward(grad_outputs: Sequence[TensorLike], x: TensorLike) -> Tensor:
+    """``V @ (diag(g) + (V.T @ h) / (w[j] - w[i])) @ V.T``, its symmetric part.
+
+    The backward pass of `eigh`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_outputs : sequence of tensor_like
+        Gradients of the results of `eigh`, one for each, of their shapes.
+    x : tensor_like, (..., n, n)
+        Square matrices.
 
     Returns
     -------
@@ -6627,6 +6794,53 @@ def instance_norm_backward(
         - ``grad_bias``, of the shape and dtype of ``bias``.
     """
 
+def inv(x: TensorLike) -> Tensor:
+    """The inverse of a matrix.
+
+    Parameters
+    ----------
+    x : tensor_like, (..., n, n)
+        Square matrices.
+
+    Returns
+    -------
+    Tensor
+        The inverses, in the shape of ``x``.
+
+    Raises
+    ------
+    ValueError
+        If the last two axes are not of one size, or a matrix does not allow it.
+
+    See Also
+    --------
+    inv_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``-output.T @ grad_output @ output.T``.
+
+    Integers and booleans are converted to the default dtype first.
+    """
+
+def inv_backward(grad_output: TensorLike, output: TensorLike) -> Tensor:
+    """``-output.T @ grad_output @ output.T``.
+
+    The backward pass of `inv`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `inv`, of its shape. Its dtype must be floating.
+    output : tensor_like
+        The result of `inv`.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
 def isfinite(x: TensorLike) -> Tensor:
     """True where ``x`` is neither NaN nor infinite.
 
@@ -8304,6 +8518,57 @@ def matmul_backward(grad_output: TensorLike, a: TensorLike, b: TensorLike) -> ma
 
         - ``grad_a``, of the shape and dtype of ``a``.
         - ``grad_b``, of the shape and dtype of ``b``.
+    """
+
+def matrix_power(x: TensorLike, n: int) -> Tensor:
+    """The product of ``n`` times ``x``; of its inverse, if ``n`` is negative.
+
+    Parameters
+    ----------
+    x : tensor_like, (..., n, n)
+        Square matrices.
+    n : int
+        The power, from -1000 to 1000.
+
+    Returns
+    -------
+    Tensor
+        The powers, in the shape of ``x``.
+
+    Raises
+    ------
+    ValueError
+        If the last two axes are not of one size, or a matrix does not allow it.
+
+    See Also
+    --------
+    matrix_power_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: the sum of ``(x.T)**k @ grad_output @ (x.T)**(n - 1 - k)`` over all ``k`` below ``n``.
+
+    Integers and booleans are converted to the default dtype first.
+    """
+
+def matrix_power_backward(grad_output: TensorLike, x: TensorLike, n: int) -> Tensor:
+    """The sum of ``(x.T)**k @ grad_output @ (x.T)**(n - 1 - k)``.
+
+    The backward pass of `matrix_power`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `matrix_power`, of its shape. Its dtype must be floating.
+    x : tensor_like, (..., n, n)
+        Square matrices.
+    n : int
+        The power, from -1000 to 1000.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
     """
 
 def max_pool1d(
@@ -12049,6 +12314,55 @@ def sinh_backward(grad_output: TensorLike, x: TensorLike) -> Tensor:
         Gradient of ``x``, of its shape and dtype.
     """
 
+def slogdet(x: TensorLike) -> tuple[Tensor, Tensor]:
+    """The sign of the determinant and the logarithm of its magnitude, without overflow.
+
+    Parameters
+    ----------
+    x : tensor_like, (..., n, n)
+        Square matrices.
+
+    Returns
+    -------
+    tuple of Tensor
+        The signs, and the logarithms, both in the shape of the batch; 0 and -inf for a matrix
+        without an inverse.
+
+    Raises
+    ------
+    ValueError
+        If the last two axes are not of one size, or a matrix does not allow it.
+
+    See Also
+    --------
+    slogdet_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``inv(x).T`` for the logarithm, 0 for the sign; refused where a matrix has no
+    inverse.
+
+    Integers and booleans are converted to the default dtype first.
+    """
+
+def slogdet_backward(grad_outputs: Sequence[TensorLike], x: TensorLike) -> Tensor:
+    """The gradient of the logarithm times ``inv(x).T``.
+
+    The backward pass of `slogdet`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_outputs : sequence of tensor_like
+        Gradients of the results of `slogdet`, one for each, of their shapes.
+    x : tensor_like, (..., n, n)
+        Square matrices.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
 def smooth_l1_loss(
     prediction: TensorLike,
     target: TensorLike,
@@ -12432,6 +12746,66 @@ def softsign_backward(grad_output: TensorLike, x: TensorLike) -> Tensor:
     -------
     Tensor
         Gradient of ``x``, of its shape and dtype.
+    """
+
+def solve(a: TensorLike, b: TensorLike) -> Tensor:
+    """The solution ``x`` of ``a @ x = b``.
+
+    Parameters
+    ----------
+    a : tensor_like, (..., n, n)
+        Square matrices.
+    b : tensor_like, (n,) or (..., n, k)
+        Right sides: one vector, or columns.
+
+    Returns
+    -------
+    Tensor
+        The solutions, in the shape of ``b`` with the batch of ``a``.
+
+    Raises
+    ------
+    ValueError
+        If the last two axes are not of one size, or a matrix does not allow it.
+
+    See Also
+    --------
+    solve_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``solve(a.T, grad_output)`` for ``b``, and minus that times ``output.T`` for ``a``.
+
+    Integers and booleans are converted to the default dtype first.
+
+    Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
+    """
+
+def solve_backward(
+    grad_output: TensorLike, a: TensorLike, b: TensorLike, output: TensorLike
+) -> solve_gradients:
+    """``solve(a.T, grad_output)`` for ``b``, and minus that times ``output.T`` for ``a``.
+
+    The backward pass of `solve`: from the gradient of its result to that of ``a`` and ``b``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `solve`, of its shape. Its dtype must be floating.
+    a : tensor_like, (..., n, n)
+        Square matrices.
+    b : tensor_like, (n,) or (..., n, k)
+        Right sides: one vector, or columns.
+    output : tensor_like
+        The result of `solve`.
+
+    Returns
+    -------
+    solve_gradients
+        Named tuple of the gradients:
+
+        - ``grad_a``, of the shape and dtype of ``a``.
+        - ``grad_b``, of the shape and dtype of ``b``.
     """
 
 def sort(x: TensorLike, axis: int = -1, descending: bool = False) -> Tensor:

@@ -37,8 +37,10 @@ def _column(x: Shape, var: Shape) -> Shape:
 
 
 def _check_variances(name: str, x: Any, target: Any, var: Any, *_: Any) -> None:
-    if (var < 0).any():
-        raise value_error(name, "var must not be negative", var=float(var[var < 0][0]))
+    with np.errstate(invalid="ignore"):  # NaN is not negative
+        wrong = var < 0
+    if wrong.any():
+        raise value_error(name, "var must not be negative", var=float(var[wrong][0]))
 
 
 def _to_eps(x: Any, target: Any, var: Any, full: bool, eps: float, reduction: str) -> Any:

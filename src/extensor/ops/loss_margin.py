@@ -362,7 +362,9 @@ def multilabel_margin_loss_backward(
     grad_output: Tensor, x: Tensor, target: Tensor, reduction: Reduction = "mean"
 ) -> Tensor:
     """``grad_output`` to the others and its negative to the labels, for each positive term."""
-    index, there, others = (Tensor(mask) for mask in _label_masks(target.detach()._array))
+    labels = target.detach()._array
+    _check_labels("multilabel_margin_loss_backward", x, labels, -1)
+    index, there, others = (Tensor(mask) for mask in _label_masks(labels))
     terms = 1 - unsqueeze(gather(x, index, -1), -1) + unsqueeze(x, -2)
     counted = unsqueeze(there, -1) & unsqueeze(others, -2) & (terms > 0)
     each = spread(grad_output, x.shape[:-1], reduction) / x.shape[-1]
