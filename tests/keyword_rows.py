@@ -542,6 +542,8 @@ TRUTH = (SCORES > 0.2).astype(float)
 OTHER, THIRD = _rng.standard_normal((2, 5, 4))
 SIGNS = np.array([1, -1, 1, -1, -1])
 CLASS_WEIGHT = np.array([1.0, 2.0, 3.0, 4.0])
+SIGNED = 2 * TRUTH - 1
+SETS = np.array([[0, -1, 0, 0], [1, 2, -1, 0], [3, -1, 0, 0], [0, 1, 2, -1], [2, 0, -1, 0]])
 LOSSES = [
     _loss(nn.BCELoss, CHANCES, TRUTH, weight=CLASS_WEIGHT, reduction="sum"),
     _loss(
@@ -562,6 +564,46 @@ LOSSES = [
         reduction="sum",
         label_smoothing=0.2,
     ),
+    _loss(nn.SoftMarginLoss, SCORES, SIGNED, reduction="sum"),
+    _loss(nn.MarginRankingLoss, SCORES, OTHER, SIGNED, margin=0.5, reduction="sum"),
+    _loss(nn.HingeEmbeddingLoss, SCORES, SIGNED, margin=0.5, reduction="sum"),
+    _loss(
+        nn.MultiMarginLoss, SCORES, CLASSES, p=2, margin=0.5, weight=CLASS_WEIGHT, reduction="sum"
+    ),
+    _loss(nn.MultiLabelMarginLoss, SCORES, SETS, reduction="sum"),
+    _loss(nn.MultiLabelSoftMarginLoss, SCORES, TRUTH, weight=CLASS_WEIGHT, reduction="sum"),
+    _loss(nn.GaussianNLLLoss, SCORES, OTHER, THIRD**2, full=True, eps=0.5, reduction="sum"),
+    _loss(
+        nn.PoissonNLLLoss,
+        SCORES**2,
+        3 * OTHER**2,
+        log_input=False,
+        full=True,
+        eps={"log_input": False, "eps": 0.5},
+        reduction="sum",
+    ),
+    _loss(
+        nn.TripletMarginWithDistanceLoss,
+        SCORES,
+        OTHER,
+        THIRD,
+        distance_function=lambda a, b: abs(a - b).max(axis=-1),
+        margin=2.0,
+        swap=True,
+        reduction="sum",
+    ),
+    _loss(
+        nn.CTCLoss,
+        np.log(np.full((3, 2, 3), [0.2, 0.3, 0.5])),
+        np.array([[1, 1], [1, 1]]),
+        np.array([3, 2]),
+        np.array([1, 2]),
+        blank={"reduction": "none", "blank": 2},
+        reduction="none",
+        zero_infinity=True,
+    ),
+    _loss(nn.CosineSimilarity, SCORES, OTHER, dim=0, eps=10.0),
+    _loss(nn.PairwiseDistance, SCORES, OTHER, p=1.0, eps=0.5, keepdim=True),
     _loss(nn.FocalLoss, SCORES, TRUTH, alpha=0.5, gamma=1.0, reduction="sum"),
     _loss(nn.HingeLoss, SCORES, 2 * TRUTH - 1, reduction="sum"),
     _loss(nn.HuberLoss, SCORES, OTHER, reduction="sum", delta=0.5),

@@ -29,6 +29,13 @@ BEYOND_THE_STANDARD: dict[str, str] = {
     "scatter_add": "the standard has no way to add at indices that repeat",
     "scatter": "the standard has no way to write at an index of several arrays",
     "scatter_reduce": "the standard has no way to add at indices that repeat",
+    **dict.fromkeys(
+        "margin_ranking_loss hinge_embedding_loss multi_margin_loss multilabel_margin_loss "
+        "gaussian_nll_loss".split(),
+        "its check calls a method .any() that the standard lacks",
+    ),
+    "matrix_power": "NumPy's, for the errors that it raises",
+    "ctc_loss": "its states are NumPy arrays",
     "diag": "writes at an index of NumPy integers",
     "diag_embed": "writes at an index of NumPy integers",
     "bincount": "counted by NumPy",

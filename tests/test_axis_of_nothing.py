@@ -25,17 +25,23 @@ ALONG: dict[str, tuple[Any, ...]] = {
     "topk": (1,),
     "roll": (1,),
     "gather": (0,),
+    "scatter": (0, 2.0),
     "scatter_add": (0, 2.0),
+    "scatter_reduce": (0, 2.0),
+    "quantile": (0.5,),
+    "kthvalue": (1,),
 }
+OPTIONS: dict[str, dict[str, Any]] = {"scatter_reduce": {"reduce": "mean"}}
 
 
 def _called(name: str, x: Any, others: tuple[Any, ...], axis: Any) -> Any:
-    return getattr(ex, name)(x, *others, axis=axis)
+    return getattr(ex, name)(x, *others, axis=axis, **OPTIONS.get(name, {}))
 
 
 def test_all_reductions_are_here() -> None:
     named = {name for name, op in OPS.items() if "axis" in op.attributes}
     needs_an_axis = {"concatenate", "split", "repeat", "take", "index_select", "glu"}
+    needs_an_axis |= {"cross", "cosine_similarity", "normalize"}
     adds_one = {"stack", "unsqueeze"}
     assert named - needs_an_axis - adds_one == ALONG.keys()
 
@@ -47,7 +53,7 @@ def test_the_axis_of_a_line_of_one(name: str, axis: int) -> None:
     point = ex.tensor(1.5, requires_grad=True)
     line = ex.tensor([1.5], requires_grad=True)
     found = _called(name, point, ALONG[name], axis)
-    indexed = name in ("gather", "scatter_add")
+    indexed = name in ("gather", "scatter", "scatter_add", "scatter_reduce")
     others = tuple(ex.tensor([x]) if indexed else x for x in ALONG[name])
     expected = _called(name, line, others, axis)
     pairs = zip(

@@ -152,4 +152,66 @@ AXES = [
     SampleRow("cross", "linalg.cross", lambda a, b, dim=-1: ex.cross(a, b, dim)),
     SampleRow("rot90", "rot90", lambda x, k=1, dims=(0, 1): ex.rot90(x, k, tuple(dims))),
 ]
-ROWS = [*ELEMENTWISE, *ACTIVATION, *AXES]
+
+
+def _reduced(name: str, theirs: str = "", **fixed: Any) -> SampleRow:
+    """A loss whose arguments are called as PyTorch's, but for those that are deprecated there."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if {"size_average", "reduce"} & kwargs.keys() or args[0].ndim == 0:
+            return None
+        return getattr(ex, name)(*args, **kwargs, **fixed)
+
+    return SampleRow(name, f"nn.functional.{theirs or name}", call)
+
+
+def _normalize(x: Any, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -> Any:
+    return ex.normalize(x, p, dim, eps) if p > 0 and x.ndim else None
+
+
+def _cdist(a: Any, b: Any, p: float = 2.0, *_: Any, **__: Any) -> Any:
+    return ex.cdist(a, b, p) if a.size and b.size else None
+
+
+def _pairwise(a: Any, b: Any, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Any:
+    return ex.pairwise_distance(a, b, p, eps, keepdim) if p >= 0 else None
+
+
+LOSSES = [
+    *(_reduced(name) for name in ("soft_margin_loss", "poisson_nll_loss")),
+    SampleRow(
+        "multi_margin_loss",
+        "nn.functional.multi_margin_loss",
+        lambda x, target, *a, **k: ex.multi_margin_loss(x, target, *a, **k) if x.ndim > 1 else None,
+    ),
+    _reduced("multilabel_margin_loss"),
+    _reduced("multilabel_soft_margin_loss"),
+    SampleRow(
+        "cosine_similarity",
+        "nn.functional.cosine_similarity",
+        lambda a, b, dim=1, eps=1e-8: ex.cosine_similarity(a, b, dim, eps) if a.ndim else None,
+    ),
+    SampleRow("pairwise_distance", "nn.functional.pairwise_distance", _pairwise),
+    SampleRow("cdist", "cdist", _cdist),
+    SampleRow("normalize", "nn.functional.normalize", _normalize),
+]
+
+
+def _solve(a: Any, b: Any, left: bool = True) -> Any:
+    # PyTorch takes some stacks of matrices for vectors.
+    is_plain = b.ndim == 1 or (b.ndim >= 2 and b.shape[-2] == a.shape[-1] and b.ndim == a.ndim)
+    return ex.solve(a, b) if left and is_plain else None
+
+
+def _cholesky(x: Any, upper: bool = False) -> Any:
+    return None if upper else ex.cholesky(x)
+
+
+LINEAR_ALGEBRA = [
+    SampleRow("inv", "linalg.inv", ex.inv),
+    SampleRow("solve", "linalg.solve", _solve),
+    SampleRow("slogdet", "linalg.slogdet", ex.slogdet),
+    SampleRow("cholesky", "linalg.cholesky", _cholesky),
+    SampleRow("matrix_power", "linalg.matrix_power", ex.matrix_power),
+]
+ROWS = [*ELEMENTWISE, *ACTIVATION, *AXES, *LOSSES, *LINEAR_ALGEBRA]

@@ -11,6 +11,7 @@ import pytest
 import extensor as ex
 
 torch = pytest.importorskip("torch")
+from rows_nn_losses import LOSSES  # noqa: E402
 from torch.nn import functional as F  # noqa: E402, N812
 
 REDUCTIONS = ("mean", "sum", "none")
@@ -273,3 +274,43 @@ def test_cosine_of_a_vector_of_zeros(rng: np.random.Generator) -> None:
     x1[1] = 100 * rng.normal(0, 1, 3)
     ours, theirs = ex.cosine_embedding_loss, F.cosine_embedding_loss
     _compared(ours, theirs, [x1, x2, np.array([1, 1])], rng, rtol=1e-8)
+
+
+@pytest.mark.parametrize("draw", DRAWS)
+def test_ctc(draw: int, rng: np.random.Generator) -> None:
+    """Behind a log-softmax, where PyTorch's gradient is the derivative."""
+    steps, samples, classes, length = (int(rng.integers(low, 7)) for low in (1, 1, 2, 1))
+    blank = int(rng.integers(classes))
+    targets = rng.integers(0, classes - 1, (samples, length))
+    targets += targets >= blank
+    lengths = rng.integers(1, steps + 1, samples), rng.integers(0, length + 1, samples)
+    reduction = _reduction(rng)
+    _compared(
+        lambda x: ex.ctc_loss(ex.log_softmax(x, 2), targets, *lengths, blank, reduction, True),
+        lambda x: F.ctc_loss(
+            F.log_softmax(x, 2),
+            *(torch.tensor(each) for each in (targets, *lengths)),
+            blank,
+            reduction,
+            True,
+        ),
+        [rng.normal(size=(steps, samples, classes))],
+        rng,
+        1e-9,
+    )
+
+
+MODULE_OF = {
+    "soft_margin_loss": "SoftMarginLoss",
+    "margin_ranking_loss": "MarginRankingLoss",
+    "hinge_embedding_loss": "HingeEmbeddingLoss",
+    "multi_margin_loss": "MultiMarginLoss",
+    "multilabel_margin_loss": "MultiLabelMarginLoss",
+    "multilabel_soft_margin_loss": "MultiLabelSoftMarginLoss",
+    "gaussian_nll_loss": "GaussianNLLLoss",
+    "poisson_nll_loss": "PoissonNLLLoss",
+}
+
+
+def test_the_losses_that_modules_compare() -> None:
+    assert set(MODULE_OF.values()) <= set(LOSSES)

@@ -47,6 +47,8 @@ WITHOUT_COUNTERPART: dict[str, str] = {
     ),
     "embedding_bag": "it has no second derivative there; test_nn.py compares the layer",
     "bincount": "there it may weigh, and has no axis; compared with NumPy in the case table",
+    "det": "refused at singular matrices, which all its samples have; slogdet is compared",
+    "eigh": "signs of eigenvectors are arbitrary; compared with NumPy in the case table",
     "median": "the mean of two middle elements, as in NumPy; there it is the lower one",
     "nonzero": "a tensor for each axis, as in NumPy; there it is one matrix",
     "unique": "three functions of the Array API standard; there it is one",

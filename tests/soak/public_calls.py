@@ -266,6 +266,10 @@ def _rows(rng: Rng) -> tuple[Any, ...]:
     return (real(rng, 3, 4),)
 
 
+def _signed(rng: Rng) -> tuple[Any, ...]:
+    return real(rng, 3, 4), np.sign(real(rng, 3, 4))
+
+
 def _pairs(rng: Rng) -> tuple[Any, ...]:
     return real(rng, 3, 4), real(rng, 3, 4)
 
@@ -448,6 +452,32 @@ MODULES: dict[str, Example] = {
     "TripletMarginLoss": _module(
         (1.0, 2.0), lambda rng: (*_pairs(rng), real(rng, 3, 4)), swap=False, reduction="mean"
     ),
+    "SoftMarginLoss": _module((), _signed, reduction="mean"),
+    "MarginRankingLoss": _module(
+        (0.5,), lambda rng: (real(rng, 3, 4), *_signed(rng)), reduction="mean"
+    ),
+    "HingeEmbeddingLoss": _module((0.5,), _signed, reduction="mean"),
+    "MultiMarginLoss": _module(
+        (2, 0.5, None), lambda rng: (real(rng, 3, 4), whole(rng, 4, 3)), reduction="mean"
+    ),
+    "MultiLabelMarginLoss": _module(
+        (), lambda rng: (real(rng, 3, 4), whole(rng, 4, 3, 4)), reduction="mean"
+    ),
+    "MultiLabelSoftMarginLoss": _module((None,), _chances, reduction="mean"),
+    "GaussianNLLLoss": _module(
+        (), lambda rng: (*_pairs(rng), real(rng, 3, 4) ** 2), full=True, eps=1e-6, reduction="mean"
+    ),
+    "PoissonNLLLoss": _module((True, True), _pairs, eps=1e-8, reduction="mean"),
+    "TripletMarginWithDistanceLoss": _module(
+        (), lambda rng: (*_pairs(rng), real(rng, 3, 4)), distance_function=None, margin=1.0,
+        swap=True, reduction="mean",
+    ),
+    "CTCLoss": _module(
+        (0, "mean", True),
+        lambda rng: (real(rng, 5, 2, 3), 1 + whole(rng, 2, 2, 2), [5, 4], [2, 1]),
+    ),
+    "CosineSimilarity": _module((1, 1e-8), _pairs),
+    "PairwiseDistance": _module((2.0, 1e-6, False), _pairs),
     "Parameter": Example(lambda rng: (real(rng, 2), True)),
     "ParameterList": Example(lambda rng: ([ex.ones(2), ex.ones(3)],)),
     "ParameterDict": Example(lambda rng: ({"a": ex.ones(2)},)),

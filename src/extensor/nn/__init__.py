@@ -24,6 +24,11 @@ from extensor.nn.bilinear import Bilinear
 from extensor.nn.containers import ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
 from extensor.nn.convolution import Conv1d, Conv2d, ConvTranspose1d, ConvTranspose2d
 from extensor.nn.convolution_volume import Conv3d, ConvTranspose3d
+from extensor.nn.distances import (
+    CosineSimilarity,
+    PairwiseDistance,
+    TripletMarginWithDistanceLoss,
+)
 from extensor.nn.dropout import Dropout, Dropout2d
 from extensor.nn.dropout_kinds import AlphaDropout, Dropout1d, Dropout3d, FeatureAlphaDropout
 from extensor.nn.embedding import Embedding
@@ -51,6 +56,15 @@ from extensor.nn.loss import HuberLoss, KLDivLoss, L1Loss, MSELoss, SmoothL1Loss
 from extensor.nn.loss_binary import BCELoss, BCEWithLogitsLoss, FocalLoss, HingeLoss
 from extensor.nn.loss_classification import CrossEntropyLoss, NLLLoss
 from extensor.nn.loss_distance import CosineEmbeddingLoss, TripletMarginLoss
+from extensor.nn.loss_likelihood import CTCLoss, GaussianNLLLoss, PoissonNLLLoss
+from extensor.nn.loss_margin import (
+    HingeEmbeddingLoss,
+    MarginRankingLoss,
+    MultiLabelMarginLoss,
+    MultiLabelSoftMarginLoss,
+    MultiMarginLoss,
+    SoftMarginLoss,
+)
 from extensor.nn.module import Module
 from extensor.nn.normalization import GroupNorm, LayerNorm, RMSNorm
 from extensor.nn.normalization_batch import BatchNorm1d, BatchNorm2d, BatchNorm3d
@@ -127,6 +141,7 @@ __all__ = [
     "BatchNorm2d",
     "BatchNorm3d",
     "Bilinear",
+    "CTCLoss",
     "ChannelShuffle",
     "CircularPad1d",
     "CircularPad2d",
@@ -141,6 +156,7 @@ __all__ = [
     "ConvTranspose2d",
     "ConvTranspose3d",
     "CosineEmbeddingLoss",
+    "CosineSimilarity",
     "CrossEntropyLoss",
     "Dropout",
     "Dropout1d",
@@ -153,11 +169,13 @@ __all__ = [
     "FocalLoss",
     "Fold",
     "GRUCell",
+    "GaussianNLLLoss",
     "GroupNorm",
     "Hardshrink",
     "Hardsigmoid",
     "Hardswish",
     "Hardtanh",
+    "HingeEmbeddingLoss",
     "HingeLoss",
     "HuberLoss",
     "Identity",
@@ -190,6 +208,7 @@ __all__ = [
     "LogSigmoid",
     "LogSoftmax",
     "MSELoss",
+    "MarginRankingLoss",
     "MaxPool1d",
     "MaxPool2d",
     "MaxPool3d",
@@ -201,14 +220,19 @@ __all__ = [
     "ModuleDict",
     "ModuleList",
     "MultiHeadAttention",
+    "MultiLabelMarginLoss",
+    "MultiLabelSoftMarginLoss",
+    "MultiMarginLoss",
     "MultiheadAttention",
     "NLLLoss",
     "PReLU",
+    "PairwiseDistance",
     "Parameter",
     "ParameterDict",
     "ParameterList",
     "PixelShuffle",
     "PixelUnshuffle",
+    "PoissonNLLLoss",
     "RMSNorm",
     "RNNCell",
     "RReLU",
@@ -224,6 +248,7 @@ __all__ = [
     "SiLU",
     "Sigmoid",
     "SmoothL1Loss",
+    "SoftMarginLoss",
     "Softmax",
     "Softmax2d",
     "Softmin",
@@ -239,6 +264,7 @@ __all__ = [
     "TransformerEncoder",
     "TransformerEncoderLayer",
     "TripletMarginLoss",
+    "TripletMarginWithDistanceLoss",
     "Unflatten",
     "Unfold",
     "Upsample",

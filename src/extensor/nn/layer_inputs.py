@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from extensor.nn.module import Module
 
 # By PyTorch's names, where the inputs of its layers stand.
-_POSITIONS = (("input", 0), ("input1", 0), ("input2", 1))
+_POSITIONS = (("input", 0), ("input1", 0), ("input2", 1), ("log_input", 0))
 
 
 def in_dtype_of(module: Module, parameter: Tensor | None, x: Any) -> Any:

@@ -83,6 +83,8 @@ __all__ = [
     "bucketize",
     "cast",
     "cast_backward",
+    "cdist",
+    "cdist_backward",
     "ceil",
     "ceil_backward",
     "celu",
@@ -93,6 +95,8 @@ __all__ = [
     "chain_rule_backward",
     "channel_shuffle",
     "channel_shuffle_backward",
+    "cholesky",
+    "cholesky_backward",
     "clip",
     "clip_backward",
     "clone",
@@ -124,11 +128,15 @@ __all__ = [
     "cosh_backward",
     "cosine_embedding_loss",
     "cosine_embedding_loss_backward",
+    "cosine_similarity",
+    "cosine_similarity_backward",
     "count_nonzero",
     "cross",
     "cross_backward",
     "cross_entropy",
     "cross_entropy_backward",
+    "ctc_loss",
+    "ctc_loss_backward",
     "cummax",
     "cummax_backward",
     "cummin",
@@ -137,6 +145,8 @@ __all__ = [
     "cumprod_backward",
     "cumsum",
     "cumsum_backward",
+    "det",
+    "det_backward",
     "diag",
     "diag_backward",
     "diag_embed",
@@ -157,6 +167,8 @@ __all__ = [
     "dropout3d",
     "dropout3d_backward",
     "dropout_backward",
+    "eigh",
+    "eigh_backward",
     "einsum",
     "einsum_backward",
     "elu",
@@ -198,6 +210,8 @@ __all__ = [
     "fold_backward",
     "gather",
     "gather_backward",
+    "gaussian_nll_loss",
+    "gaussian_nll_loss_backward",
     "gelu",
     "gelu_backward",
     "getitem",
@@ -224,6 +238,8 @@ __all__ = [
     "hard_tanh_backward",
     "heaviside",
     "heaviside_backward",
+    "hinge_embedding_loss",
+    "hinge_embedding_loss_backward",
     "hinge_loss",
     "hinge_loss_backward",
     "huber_loss",
@@ -242,6 +258,8 @@ __all__ = [
     "instance_norm_backward",
     "interpolate",
     "interpolate_backward",
+    "inv",
+    "inv_backward",
     "isfinite",
     "isinf",
     "isnan",
@@ -303,10 +321,14 @@ __all__ = [
     "lstm_backward",
     "lstm_cell",
     "lstm_cell_backward",
+    "margin_ranking_loss",
+    "margin_ranking_loss_backward",
     "masked_fill",
     "masked_fill_backward",
     "matmul",
     "matmul_backward",
+    "matrix_power",
+    "matrix_power_backward",
     "max",
     "max_backward",
     "max_pool1d",
@@ -350,6 +372,12 @@ __all__ = [
     "moveaxis_backward",
     "mse_loss",
     "mse_loss_backward",
+    "multi_margin_loss",
+    "multi_margin_loss_backward",
+    "multilabel_margin_loss",
+    "multilabel_margin_loss_backward",
+    "multilabel_soft_margin_loss",
+    "multilabel_soft_margin_loss_backward",
     "multiply",
     "multiply_backward",
     "nan_to_num",
@@ -369,11 +397,15 @@ __all__ = [
     "normal_cdf_backward",
     "normal_pdf",
     "normal_pdf_backward",
+    "normalize",
+    "normalize_backward",
     "not_equal",
     "outer",
     "outer_backward",
     "pad",
     "pad_backward",
+    "pairwise_distance",
+    "pairwise_distance_backward",
     "permute",
     "permute_backward",
     "pixel_shuffle",
@@ -382,6 +414,8 @@ __all__ = [
     "pixel_unshuffle_backward",
     "place",
     "place_backward",
+    "poisson_nll_loss",
+    "poisson_nll_loss_backward",
     "polygamma",
     "polygamma_backward",
     "power",
@@ -445,8 +479,12 @@ __all__ = [
     "sinc_backward",
     "sinh",
     "sinh_backward",
+    "slogdet",
+    "slogdet_backward",
     "smooth_l1_loss",
     "smooth_l1_loss_backward",
+    "soft_margin_loss",
+    "soft_margin_loss_backward",
     "soft_shrink",
     "soft_shrink_backward",
     "softmax",
@@ -457,6 +495,8 @@ __all__ = [
     "softplus_backward",
     "softsign",
     "softsign_backward",
+    "solve",
+    "solve_backward",
     "sort",
     "sort_backward",
     "split",
@@ -554,6 +594,11 @@ class binary_cross_entropy_with_logits_gradients(NamedTuple):
     grad_target: Tensor
 
 @type_check_only
+class cdist_gradients(NamedTuple):
+    grad_x1: Tensor
+    grad_x2: Tensor
+
+@type_check_only
 class chain_divide_gradients(NamedTuple):
     grad_gradient: Tensor
     grad_denominator: Tensor
@@ -620,6 +665,11 @@ class cosine_embedding_loss_gradients(NamedTuple):
     grad_x2: Tensor
 
 @type_check_only
+class cosine_similarity_gradients(NamedTuple):
+    grad_x1: Tensor
+    grad_x2: Tensor
+
+@type_check_only
 class cross_gradients(NamedTuple):
     grad_a: Tensor
     grad_b: Tensor
@@ -658,6 +708,12 @@ class fmod_gradients(NamedTuple):
 class focal_loss_gradients(NamedTuple):
     grad_logits: Tensor
     grad_target: Tensor
+
+@type_check_only
+class gaussian_nll_loss_gradients(NamedTuple):
+    grad_x: Tensor
+    grad_target: Tensor
+    grad_var: Tensor
 
 @type_check_only
 class grid_sample_gradients(NamedTuple):
@@ -788,6 +844,11 @@ class lstm_cell_gradients(NamedTuple):
     grad_b_hh: Tensor
 
 @type_check_only
+class margin_ranking_loss_gradients(NamedTuple):
+    grad_x1: Tensor
+    grad_x2: Tensor
+
+@type_check_only
 class matmul_gradients(NamedTuple):
     grad_a: Tensor
     grad_b: Tensor
@@ -813,6 +874,11 @@ class mse_loss_gradients(NamedTuple):
     grad_target: Tensor
 
 @type_check_only
+class multilabel_soft_margin_loss_gradients(NamedTuple):
+    grad_x: Tensor
+    grad_target: Tensor
+
+@type_check_only
 class multiply_gradients(NamedTuple):
     grad_a: Tensor
     grad_b: Tensor
@@ -821,6 +887,16 @@ class multiply_gradients(NamedTuple):
 class outer_gradients(NamedTuple):
     grad_a: Tensor
     grad_b: Tensor
+
+@type_check_only
+class pairwise_distance_gradients(NamedTuple):
+    grad_x1: Tensor
+    grad_x2: Tensor
+
+@type_check_only
+class poisson_nll_loss_gradients(NamedTuple):
+    grad_x: Tensor
+    grad_target: Tensor
 
 @type_check_only
 class power_gradients(NamedTuple):
@@ -881,6 +957,16 @@ class scatter_reduce_gradients(NamedTuple):
 class smooth_l1_loss_gradients(NamedTuple):
     grad_prediction: Tensor
     grad_target: Tensor
+
+@type_check_only
+class soft_margin_loss_gradients(NamedTuple):
+    grad_x: Tensor
+    grad_target: Tensor
+
+@type_check_only
+class solve_gradients(NamedTuple):
+    grad_a: Tensor
+    grad_b: Tensor
 
 @type_check_only
 class subtract_gradients(NamedTuple):
@@ -2896,6 +2982,71 @@ def cast_backward(grad_output: TensorLike, input_dtype: DTypeLike) -> Tensor:
         Gradient of ``x``, of its shape and dtype.
     """
 
+def cdist(x1: TensorLike, x2: TensorLike, p: float = 2.0) -> Tensor:
+    """The p-norm of the difference of every row of ``x1`` and every row of ``x2``.
+
+    Parameters
+    ----------
+    x1 : tensor_like, (..., n, features)
+        Vectors.
+    x2 : tensor_like, (..., m, features)
+        Vectors to compare them with.
+    p : float, default 2.0
+        The order of the norm, 0 or greater.
+
+    Returns
+    -------
+    Tensor, (..., n, m)
+        The distances.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit or ``p`` is negative.
+
+    See Also
+    --------
+    cdist_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: the sums of those of the norms over the rows of the other; 0 for a distance of 0, and
+    for ``p=0``, which counts the elements that differ.
+
+    Integers and booleans are converted to the default dtype first.
+
+    Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
+
+    All differences are in memory at once: n times m vectors.
+    """
+
+def cdist_backward(
+    grad_output: TensorLike, x1: TensorLike, x2: TensorLike, p: float = 2.0
+) -> cdist_gradients:
+    """``grad_output`` along all differences, summed over the rows of the other.
+
+    The backward pass of `cdist`: from the gradient of its result to that of ``x1`` and ``x2``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `cdist`, of its shape. Its dtype must be floating.
+    x1 : tensor_like, (..., n, features)
+        Vectors.
+    x2 : tensor_like, (..., m, features)
+        Vectors to compare them with.
+    p : float, default 2.0
+        The order of the norm, 0 or greater.
+
+    Returns
+    -------
+    cdist_gradients
+        Named tuple of the gradients:
+
+        - ``grad_x1``, of the shape and dtype of ``x1``.
+        - ``grad_x2``, of the shape and dtype of ``x2``.
+    """
+
 def ceil(x: TensorLike) -> Tensor:
     """The smallest whole number not below ``x``.
 
@@ -3150,6 +3301,54 @@ def channel_shuffle_backward(
         Shape of ``x``.
     groups : int
         The number of groups, which must divide the channels.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
+def cholesky(x: TensorLike) -> Tensor:
+    """The lower triangle ``L`` with ``L @ L.T`` the symmetric part of ``x``, ``(x + x.T) / 2``.
+
+    Parameters
+    ----------
+    x : tensor_like, (..., n, n)
+        Square matrices.
+
+    Returns
+    -------
+    Tensor
+        Lower triangles with positive diagonals, in the shape of ``x``.
+
+    Raises
+    ------
+    ValueError
+        If the last two axes are not of one size, or a matrix does not allow it.
+
+    See Also
+    --------
+    cholesky_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: with ``P`` the lower triangle of ``L.T @ grad_output``, its diagonal halved, the
+    symmetric part of ``inv(L).T @ P @ inv(L)``.
+
+    Integers and booleans are converted to the default dtype first.
+    """
+
+def cholesky_backward(grad_output: TensorLike, output: TensorLike) -> Tensor:
+    """The symmetric part of ``inv(L).T @ P @ inv(L)``.
+
+    The backward pass of `cholesky`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `cholesky`, of its shape. Its dtype must be floating.
+    output : tensor_like
+        The result of `cholesky`.
 
     Returns
     -------
@@ -4302,6 +4501,69 @@ def cosine_embedding_loss_backward(
         - ``grad_x2``, of the shape and dtype of ``x2``.
     """
 
+def cosine_similarity(x1: TensorLike, x2: TensorLike, axis: int = 1, eps: float = 1e-08) -> Tensor:
+    """The cosine of the angle between vectors, ``sum(x1 * x2) / (|x1| * |x2|)``.
+
+    Parameters
+    ----------
+    x1, x2 : tensor_like
+        The vectors, along ``axis``. They broadcast against each other.
+    axis : int, default 1
+        The axis of the vectors, in the shape to which both broadcast.
+    eps : float, default 1e-08
+        The least length to divide by.
+
+    Returns
+    -------
+    Tensor
+        The cosines, in the shape to which both broadcast, without ``axis``.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not broadcast, ``axis`` is out of range or ``eps`` is not positive.
+
+    See Also
+    --------
+    cosine_similarity_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative in ``x1``: ``(x2 / |x2| - cos * x1 / |x1|) / |x1|``, and so for ``x2``. A vector
+    shorter than ``eps`` is divided by ``eps``.
+
+    Integers and booleans are converted to the default dtype first.
+
+    Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
+    """
+
+def cosine_similarity_backward(
+    grad_output: TensorLike, x1: TensorLike, x2: TensorLike, axis: int = 1, eps: float = 1e-08
+) -> cosine_similarity_gradients:
+    """``grad_output`` times the derivatives of the cosine, summed to the inputs' shapes.
+
+    The backward pass of `cosine_similarity`: from the gradient of its result to that of ``x1`` and ``x2``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `cosine_similarity`, of its shape. Its dtype must be floating.
+    x1, x2 : tensor_like
+        The vectors, along ``axis``. They broadcast against each other.
+    axis : int, default 1
+        The axis of the vectors, in the shape to which both broadcast.
+    eps : float, default 1e-08
+        The least length to divide by.
+
+    Returns
+    -------
+    cosine_similarity_gradients
+        Named tuple of the gradients:
+
+        - ``grad_x1``, of the shape and dtype of ``x1``.
+        - ``grad_x2``, of the shape and dtype of ``x2``.
+    """
+
 def count_nonzero(
     x: TensorLike, axis: int | Sequence[int] | None = None, keepdims: bool = False
 ) -> Tensor:
@@ -4479,6 +4741,101 @@ def cross_entropy_backward(
 
         - ``grad_logits``, of the shape and dtype of ``logits``.
         - ``grad_target``, of the shape and dtype of ``target``. None if it is not floating.
+    """
+
+def ctc_loss(
+    log_probs: TensorLike,
+    targets: TensorLike,
+    input_lengths: TensorLike,
+    target_lengths: TensorLike,
+    blank: int = 0,
+    reduction: Literal["mean", "sum", "none"] = "mean",
+    zero_infinity: bool = False,
+) -> Tensor:
+    """The connectionist temporal classification loss: minus the log-probability of the labels.
+
+    It sums over all ways to spread the labels over the steps, with blanks between them.
+
+    Parameters
+    ----------
+    log_probs : tensor_like, (steps, batch, classes) or (steps, classes)
+        Log-probabilities of the classes in each step, such as those of `log_softmax`.
+    targets : tensor_like, (batch, length), ints, or all labels in one line
+        The labels, none of them ``blank``.
+    input_lengths : tensor_like, (batch,), ints
+        The number of steps of each sample.
+    target_lengths : tensor_like, (batch,), ints
+        The number of labels of each sample.
+    blank : int, default 0
+        The class that stands for no label.
+    reduction : {'mean', 'sum', 'none'}, default 'mean'
+        "mean" divides each loss by the number of labels and takes the mean, "sum" adds the losses
+        up, "none" returns that of each sample.
+    zero_infinity : bool, default False
+        Whether losses that are infinite become 0.
+
+    Returns
+    -------
+    Tensor
+        The loss: a 0-d tensor, or the losses one by one if ``reduction`` is "none".
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit, or a label or a length is out of range.
+
+    See Also
+    --------
+    ctc_loss_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative:
+    minus the probability that a path which gives the labels is at the class in the step; 0 where the
+    loss is infinite, as no path is long enough. PyTorch adds ``exp(log_probs)``, which makes no
+    difference behind a log-softmax.
+
+    Integers and booleans are converted to the default dtype first.
+    """
+
+def ctc_loss_backward(
+    grad_output: TensorLike,
+    log_probs: TensorLike,
+    targets: TensorLike,
+    input_lengths: TensorLike,
+    target_lengths: TensorLike,
+    blank: int = 0,
+    reduction: Literal["mean", "sum", "none"] = "mean",
+    zero_infinity: bool = False,
+) -> Tensor:
+    """Minus ``grad_output`` times the probabilities to be at each class in each step.
+
+    The backward pass of `ctc_loss`: from the gradient of its result to that of ``log_probs``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `ctc_loss`, of its shape. Its dtype must be floating.
+    log_probs : tensor_like, (steps, batch, classes) or (steps, classes)
+        Log-probabilities of the classes in each step, such as those of `log_softmax`.
+    targets : tensor_like, (batch, length), ints, or all labels in one line
+        The labels, none of them ``blank``.
+    input_lengths : tensor_like, (batch,), ints
+        The number of steps of each sample.
+    target_lengths : tensor_like, (batch,), ints
+        The number of labels of each sample.
+    blank : int, default 0
+        The class that stands for no label.
+    reduction : {'mean', 'sum', 'none'}, default 'mean'
+        "mean" divides each loss by the number of labels and takes the mean, "sum" adds the losses
+        up, "none" returns that of each sample.
+    zero_infinity : bool, default False
+        Whether losses that are infinite become 0.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``log_probs``, of its shape and dtype.
     """
 
 def cummax(x: TensorLike, axis: int = 0) -> tuple[Tensor, Tensor]:
@@ -4683,6 +5040,55 @@ def cumsum_backward(grad_output: TensorLike, axis: int = 0) -> Tensor:
         Gradient of the result of `cumsum`, of its shape. Its dtype must be floating.
     axis : int, default 0
         The axis to sum along.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
+def det(x: TensorLike) -> Tensor:
+    """The determinant.
+
+    Parameters
+    ----------
+    x : tensor_like, (..., n, n)
+        Square matrices.
+
+    Returns
+    -------
+    Tensor
+        The determinants, in the shape of the batch.
+
+    Raises
+    ------
+    ValueError
+        If the last two axes are not of one size, or a matrix does not allow it.
+
+    See Also
+    --------
+    det_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``output * inv(x).T``; refused where a matrix has no inverse.
+
+    Integers and booleans are converted to the default dtype first.
+    """
+
+def det_backward(grad_output: TensorLike, x: TensorLike, output: TensorLike) -> Tensor:
+    """``grad_output * output * inv(x).T``.
+
+    The backward pass of `det`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `det`, of its shape. Its dtype must be floating.
+    x : tensor_like, (..., n, n)
+        Square matrices.
+    output : tensor_like
+        The result of `det`.
 
     Returns
     -------
@@ -5229,6 +5635,57 @@ def dropout3d_backward(grad_output: TensorLike, mask: TensorLike | None, p: floa
         The mask of the forward: true where a value stayed. None if nothing was dropped.
     p : float, default 0.5
         The probability of a 0, from 0 to 1.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
+def eigh(x: TensorLike) -> tuple[Tensor, Tensor]:
+    """The eigenvalues, in increasing order, and eigenvectors of the symmetric part of ``x``.
+
+    Parameters
+    ----------
+    x : tensor_like, (..., n, n)
+        Square matrices.
+
+    Returns
+    -------
+    tuple of Tensor
+        The eigenvalues, of shape (..., n), and the eigenvectors as columns, in the shape of ``x``.
+        The signs of eigenvectors are arbitrary.
+
+    Raises
+    ------
+    ValueError
+        If the last two axes are not of one size, or a matrix does not allow it.
+
+    See Also
+    --------
+    eigh_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: with ``V`` the vectors as columns, the symmetric part of
+    ``V @ (diag(g) + (V.T @ h) / (w[j] - w[i])) @ V.T`` for the gradients ``g`` of the values ``w``
+    and ``h`` of the vectors. Vectors of equal eigenvalues have none: it is infinite there, unless
+    ``V.T @ h`` is 0.
+
+    Integers and booleans are converted to the default dtype first.
+    """
+
+def eigh_backward(grad_outputs: Sequence[TensorLike], x: TensorLike) -> Tensor:
+    """``V @ (diag(g) + (V.T @ h) / (w[j] - w[i])) @ V.T``, its symmetric part.
+
+    The backward pass of `eigh`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_outputs : sequence of tensor_like
+        Gradients of the results of `eigh`, one for each, of their shapes.
+    x : tensor_like, (..., n, n)
+        Square matrices.
 
     Returns
     -------
@@ -6292,6 +6749,98 @@ def gather_backward(
         Gradient of ``x``, of its shape and dtype.
     """
 
+def gaussian_nll_loss(
+    x: TensorLike,
+    target: TensorLike,
+    var: TensorLike,
+    full: bool = False,
+    eps: float = 1e-06,
+    reduction: Literal["mean", "sum", "none"] = "mean",
+) -> Tensor:
+    """The negative log-likelihood ``(log(var) + (x - target)**2 / var) / 2`` of normal distributions.
+
+    A variance below ``eps`` counts as ``eps``.
+
+    Parameters
+    ----------
+    x : tensor_like
+        Means.
+    target : tensor_like
+        Values, in the shape of ``x``.
+    var : tensor_like
+        Variances, in the shape of ``x`` or without its last axis.
+    full : bool, default False
+        Whether to add the constant ``log(2 * pi) / 2``.
+    eps : float, default 1e-06
+        The least variance.
+    reduction : {'mean', 'sum', 'none'}, default 'mean'
+        "mean" and "sum" give one number for the batch, "none" the loss of each element or sample.
+
+    Returns
+    -------
+    Tensor
+        The loss: a 0-d tensor, or the losses one by one if ``reduction`` is "none".
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit, or ``reduction`` is none of the names.
+
+    See Also
+    --------
+    gaussian_nll_loss_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``(x - target) / var``, its negative for
+    ``target``, and ``(1 - (x - target)**2 / var) / (2 * var)``, the latter also where ``var`` was
+    lifted.
+
+    Integers and booleans are converted to the default dtype first.
+
+    Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
+    """
+
+def gaussian_nll_loss_backward(
+    grad_output: TensorLike,
+    x: TensorLike,
+    target: TensorLike,
+    var: TensorLike,
+    full: bool = False,
+    eps: float = 1e-06,
+    reduction: Literal["mean", "sum", "none"] = "mean",
+) -> gaussian_nll_loss_gradients:
+    """``grad_output`` times the derivatives in mean, target and variance.
+
+    The backward pass of `gaussian_nll_loss`: from the gradient of its result to that of ``x`` and ``target`` and ``var``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `gaussian_nll_loss`, of its shape. Its dtype must be floating.
+    x : tensor_like
+        Means.
+    target : tensor_like
+        Values, in the shape of ``x``.
+    var : tensor_like
+        Variances, in the shape of ``x`` or without its last axis.
+    full : bool, default False
+        Whether to add the constant ``log(2 * pi) / 2``.
+    eps : float, default 1e-06
+        The least variance.
+    reduction : {'mean', 'sum', 'none'}, default 'mean'
+        "mean" and "sum" give one number for the batch, "none" the loss of each element or sample.
+
+    Returns
+    -------
+    gaussian_nll_loss_gradients
+        Named tuple of the gradients:
+
+        - ``grad_x``, of the shape and dtype of ``x``.
+        - ``grad_target``, of the shape and dtype of ``target``.
+        - ``grad_var``, of the shape and dtype of ``var``.
+    """
+
 def gelu(x: TensorLike, approximate: bool = False) -> Tensor:
     """The Gaussian error linear unit ``x * Phi(x)``, where ``Phi`` is the normal distribution.
 
@@ -7103,6 +7652,76 @@ def heaviside_backward(
         - ``grad_values``, of the shape and dtype of ``values``.
     """
 
+def hinge_embedding_loss(
+    x: TensorLike,
+    target: TensorLike,
+    margin: float = 1.0,
+    reduction: Literal["mean", "sum", "none"] = "mean",
+) -> Tensor:
+    """``x`` where ``target`` is 1, ``max(0, margin - x)`` where it is -1.
+
+    Parameters
+    ----------
+    x : tensor_like
+        Distances between pairs.
+    target : tensor_like, -1 or 1
+        Whether a pair should be alike (1) or not (-1).
+    margin : float, default 1.0
+        The distance from which unlike pairs cost nothing.
+    reduction : {'mean', 'sum', 'none'}, default 'mean'
+        "mean" and "sum" give one number for the batch, "none" the loss of each element or sample.
+
+    Returns
+    -------
+    Tensor
+        The loss: a 0-d tensor, or the losses one by one if ``reduction`` is "none".
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit, or ``reduction`` is none of the names.
+
+    See Also
+    --------
+    hinge_embedding_loss_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: 1 where ``target`` is 1; -1 where it is -1 and ``x`` is below ``margin``; else 0.
+
+    Integers and booleans are converted to the default dtype first.
+    """
+
+def hinge_embedding_loss_backward(
+    grad_output: TensorLike,
+    x: TensorLike,
+    target: TensorLike,
+    margin: float = 1.0,
+    reduction: Literal["mean", "sum", "none"] = "mean",
+) -> Tensor:
+    """``grad_output`` where ``target`` is 1, its negative where it is -1 and ``x`` below ``margin``.
+
+    The backward pass of `hinge_embedding_loss`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `hinge_embedding_loss`, of its shape. Its dtype must be floating.
+    x : tensor_like
+        Distances between pairs.
+    target : tensor_like, -1 or 1
+        Whether a pair should be alike (1) or not (-1).
+    margin : float, default 1.0
+        The distance from which unlike pairs cost nothing.
+    reduction : {'mean', 'sum', 'none'}, default 'mean'
+        "mean" and "sum" give one number for the batch, "none" the loss of each element or sample.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
 def hinge_loss(
     prediction: TensorLike, target: TensorLike, reduction: Literal["mean", "sum", "none"] = "mean"
 ) -> Tensor:
@@ -7711,6 +8330,53 @@ def interpolate_backward(
         Whether ``step`` follows from the sizes although ``scale_factor`` is given.
     antialias : bool, default False
         Whether "bilinear" and "bicubic" average over all elements where an axis shrinks.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
+def inv(x: TensorLike) -> Tensor:
+    """The inverse of a matrix.
+
+    Parameters
+    ----------
+    x : tensor_like, (..., n, n)
+        Square matrices.
+
+    Returns
+    -------
+    Tensor
+        The inverses, in the shape of ``x``.
+
+    Raises
+    ------
+    ValueError
+        If the last two axes are not of one size, or a matrix does not allow it.
+
+    See Also
+    --------
+    inv_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``-output.T @ grad_output @ output.T``.
+
+    Integers and booleans are converted to the default dtype first.
+    """
+
+def inv_backward(grad_output: TensorLike, output: TensorLike) -> Tensor:
+    """``-output.T @ grad_output @ output.T``.
+
+    The backward pass of `inv`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `inv`, of its shape. Its dtype must be floating.
+    output : tensor_like
+        The result of `inv`.
 
     Returns
     -------
@@ -9528,6 +10194,83 @@ def lstm_cell_backward(
         - ``grad_b_hh``, of the shape and dtype of ``b_hh``.
     """
 
+def margin_ranking_loss(
+    x1: TensorLike,
+    x2: TensorLike,
+    target: TensorLike,
+    margin: float = 0.0,
+    reduction: Literal["mean", "sum", "none"] = "mean",
+) -> Tensor:
+    """``max(0, margin - target * (x1 - x2))``: which of two scores should be larger, and by how much.
+
+    Parameters
+    ----------
+    x1, x2 : tensor_like
+        The scores to compare. They broadcast against each other.
+    target : tensor_like, -1 or 1
+        Whether the first score should be larger (1) or the second (-1).
+    margin : float, default 0.0
+        The least difference that costs nothing.
+    reduction : {'mean', 'sum', 'none'}, default 'mean'
+        "mean" and "sum" give one number for the batch, "none" the loss of each element or sample.
+
+    Returns
+    -------
+    Tensor
+        The loss: a 0-d tensor, or the losses one by one if ``reduction`` is "none".
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit, or ``reduction`` is none of the names.
+
+    See Also
+    --------
+    margin_ranking_loss_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``-target`` and ``target`` where the loss is positive, else 0.
+
+    Integers and booleans are converted to the default dtype first.
+
+    Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
+    """
+
+def margin_ranking_loss_backward(
+    grad_output: TensorLike,
+    x1: TensorLike,
+    x2: TensorLike,
+    target: TensorLike,
+    margin: float = 0.0,
+    reduction: Literal["mean", "sum", "none"] = "mean",
+) -> margin_ranking_loss_gradients:
+    """``-grad_output * target`` and its negative, where the loss is positive.
+
+    The backward pass of `margin_ranking_loss`: from the gradient of its result to that of ``x1`` and ``x2``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `margin_ranking_loss`, of its shape. Its dtype must be floating.
+    x1, x2 : tensor_like
+        The scores to compare. They broadcast against each other.
+    target : tensor_like, -1 or 1
+        Whether the first score should be larger (1) or the second (-1).
+    margin : float, default 0.0
+        The least difference that costs nothing.
+    reduction : {'mean', 'sum', 'none'}, default 'mean'
+        "mean" and "sum" give one number for the batch, "none" the loss of each element or sample.
+
+    Returns
+    -------
+    margin_ranking_loss_gradients
+        Named tuple of the gradients:
+
+        - ``grad_x1``, of the shape and dtype of ``x1``.
+        - ``grad_x2``, of the shape and dtype of ``x2``.
+    """
+
 def masked_fill(x: TensorLike, mask: TensorLike, value: float) -> Tensor:
     """A copy of ``x`` with ``value`` where ``mask`` is true.
 
@@ -9637,6 +10380,57 @@ def matmul_backward(grad_output: TensorLike, a: TensorLike, b: TensorLike) -> ma
 
         - ``grad_a``, of the shape and dtype of ``a``.
         - ``grad_b``, of the shape and dtype of ``b``.
+    """
+
+def matrix_power(x: TensorLike, n: int) -> Tensor:
+    """The product of ``n`` times ``x``; of its inverse, if ``n`` is negative.
+
+    Parameters
+    ----------
+    x : tensor_like, (..., n, n)
+        Square matrices.
+    n : int
+        The power, from -1000 to 1000.
+
+    Returns
+    -------
+    Tensor
+        The powers, in the shape of ``x``.
+
+    Raises
+    ------
+    ValueError
+        If the last two axes are not of one size, or a matrix does not allow it.
+
+    See Also
+    --------
+    matrix_power_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: the sum of ``(x.T)**k @ grad_output @ (x.T)**(n - 1 - k)`` over all ``k`` below ``n``.
+
+    Integers and booleans are converted to the default dtype first.
+    """
+
+def matrix_power_backward(grad_output: TensorLike, x: TensorLike, n: int) -> Tensor:
+    """The sum of ``(x.T)**k @ grad_output @ (x.T)**(n - 1 - k)``.
+
+    The backward pass of `matrix_power`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `matrix_power`, of its shape. Its dtype must be floating.
+    x : tensor_like, (..., n, n)
+        Square matrices.
+    n : int
+        The power, from -1000 to 1000.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
     """
 
 def max_pool1d(
@@ -10955,6 +11749,227 @@ def mse_loss_backward(
         - ``grad_target``, of the shape and dtype of ``target``.
     """
 
+def multi_margin_loss(
+    x: TensorLike,
+    target: TensorLike,
+    p: int = 1,
+    margin: float = 1.0,
+    weight: TensorLike | None = None,
+    reduction: Literal["mean", "sum", "none"] = "mean",
+) -> Tensor:
+    """The hinge loss of classes: the mean over all others of ``max(0, margin - x[target] + x)**p``.
+
+    Parameters
+    ----------
+    x : tensor_like, (classes,) or (batch, classes)
+        Scores.
+    target : tensor_like, () or (batch,), ints
+        The right classes.
+    p : {1, 2}, default 1
+        The power.
+    margin : float, default 1.0
+        By how much the score of the right class should exceed the others.
+    weight : tensor_like, (classes,), optional
+        Factors of the losses by their right classes. They have no gradient.
+    reduction : {'mean', 'sum', 'none'}, default 'mean'
+        "mean" and "sum" give one number for the batch, "none" the loss of each element or sample.
+
+    Returns
+    -------
+    Tensor
+        The loss: a 0-d tensor, or the losses one by one if ``reduction`` is "none".
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit, or ``reduction`` is none of the names.
+
+    See Also
+    --------
+    multi_margin_loss_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``p * max(0, ...)**(p - 1)`` over the number of classes for the others, and minus
+    their sum for the target.
+
+    Integers and booleans are converted to the default dtype first.
+    """
+
+def multi_margin_loss_backward(
+    grad_output: TensorLike,
+    x: TensorLike,
+    target: TensorLike,
+    p: int = 1,
+    margin: float = 1.0,
+    weight: TensorLike | None = None,
+    reduction: Literal["mean", "sum", "none"] = "mean",
+) -> Tensor:
+    """``grad_output`` times the slopes of the others, and minus their sum for the target.
+
+    The backward pass of `multi_margin_loss`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `multi_margin_loss`, of its shape. Its dtype must be floating.
+    x : tensor_like, (classes,) or (batch, classes)
+        Scores.
+    target : tensor_like, () or (batch,), ints
+        The right classes.
+    p : {1, 2}, default 1
+        The power.
+    margin : float, default 1.0
+        By how much the score of the right class should exceed the others.
+    weight : tensor_like, (classes,), optional
+        Factors of the losses by their right classes. They have no gradient.
+    reduction : {'mean', 'sum', 'none'}, default 'mean'
+        "mean" and "sum" give one number for the batch, "none" the loss of each element or sample.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
+def multilabel_margin_loss(
+    x: TensorLike, target: TensorLike, reduction: Literal["mean", "sum", "none"] = "mean"
+) -> Tensor:
+    """The hinge loss of sets of labels: ``max(0, 1 - x[label] + x[other])`` over the number of classes.
+
+    It is summed over all labels of a sample and all classes that are none.
+
+    Parameters
+    ----------
+    x : tensor_like, (classes,) or (batch, classes)
+        Scores.
+    target : tensor_like, ints, in the shape of ``x``
+        The labels of each sample, and -1 behind them.
+    reduction : {'mean', 'sum', 'none'}, default 'mean'
+        "mean" and "sum" give one number for the batch, "none" the loss of each element or sample.
+
+    Returns
+    -------
+    Tensor
+        The loss: a 0-d tensor, or the losses one by one if ``reduction`` is "none".
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit, or ``reduction`` is none of the names.
+
+    See Also
+    --------
+    multilabel_margin_loss_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: -1 for the
+    label and 1 for the other in each positive term, over the number of classes.
+
+    Integers and booleans are converted to the default dtype first.
+    """
+
+def multilabel_margin_loss_backward(
+    grad_output: TensorLike,
+    x: TensorLike,
+    target: TensorLike,
+    reduction: Literal["mean", "sum", "none"] = "mean",
+) -> Tensor:
+    """``grad_output`` to the others and its negative to the labels, for each positive term.
+
+    The backward pass of `multilabel_margin_loss`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `multilabel_margin_loss`, of its shape. Its dtype must be floating.
+    x : tensor_like, (classes,) or (batch, classes)
+        Scores.
+    target : tensor_like, ints, in the shape of ``x``
+        The labels of each sample, and -1 behind them.
+    reduction : {'mean', 'sum', 'none'}, default 'mean'
+        "mean" and "sum" give one number for the batch, "none" the loss of each element or sample.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
+def multilabel_soft_margin_loss(
+    x: TensorLike,
+    target: TensorLike,
+    weight: TensorLike | None = None,
+    reduction: Literal["mean", "sum", "none"] = "mean",
+) -> Tensor:
+    """The mean over the classes of the binary cross-entropy of ``sigmoid(x)``.
+
+    Parameters
+    ----------
+    x : tensor_like, (..., classes)
+        Scores.
+    target : tensor_like
+        Labels 0 and 1, or probabilities, in the shape of ``x``.
+    weight : tensor_like, optional
+        Factors of the classes, which broadcast to ``x``. They have no gradient.
+    reduction : {'mean', 'sum', 'none'}, default 'mean'
+        "mean" and "sum" give one number for the batch, "none" the loss of each element or sample.
+
+    Returns
+    -------
+    Tensor
+        The loss: a 0-d tensor, or the losses one by one if ``reduction`` is "none".
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit, or ``reduction`` is none of the names.
+
+    See Also
+    --------
+    multilabel_soft_margin_loss_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``sigmoid(x) - target`` and ``-x``, times ``weight`` over the number of classes.
+
+    Integers and booleans are converted to the default dtype first.
+    """
+
+def multilabel_soft_margin_loss_backward(
+    grad_output: TensorLike,
+    x: TensorLike,
+    target: TensorLike,
+    weight: TensorLike | None = None,
+    reduction: Literal["mean", "sum", "none"] = "mean",
+) -> multilabel_soft_margin_loss_gradients:
+    """``grad_output * weight`` times ``sigmoid(x) - target`` and ``-x``.
+
+    The backward pass of `multilabel_soft_margin_loss`: from the gradient of its result to that of ``x`` and ``target``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `multilabel_soft_margin_loss`, of its shape. Its dtype must be floating.
+    x : tensor_like, (..., classes)
+        Scores.
+    target : tensor_like
+        Labels 0 and 1, or probabilities, in the shape of ``x``.
+    weight : tensor_like, optional
+        Factors of the classes, which broadcast to ``x``. They have no gradient.
+    reduction : {'mean', 'sum', 'none'}, default 'mean'
+        "mean" and "sum" give one number for the batch, "none" the loss of each element or sample.
+
+    Returns
+    -------
+    multilabel_soft_margin_loss_gradients
+        Named tuple of the gradients:
+
+        - ``grad_x``, of the shape and dtype of ``x``.
+        - ``grad_target``, of the shape and dtype of ``target``.
+    """
+
 def multiply(a: TensorLike, b: TensorLike) -> Tensor:
     """The product ``a * b``, element by element.
 
@@ -11486,6 +12501,68 @@ def normal_pdf_backward(grad_output: TensorLike, x: TensorLike, output: TensorLi
         Gradient of ``x``, of its shape and dtype.
     """
 
+def normalize(x: TensorLike, p: float = 2.0, axis: int = 1, eps: float = 1e-12) -> Tensor:
+    """``x`` over its p-norm along ``axis``; a norm below ``eps`` counts as ``eps``.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+    p : float, default 2.0
+        The order of the norm, above 0.
+    axis : int, default 1
+        The axis of the vectors.
+    eps : float, default 1e-12
+        The least norm to divide by.
+
+    Returns
+    -------
+    Tensor
+        Vectors of length 1, in the shape of ``x``.
+
+    Raises
+    ------
+    ValueError
+        If ``axis`` is out of range or ``p`` is not positive.
+
+    See Also
+    --------
+    normalize_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``grad_output`` over the norm, minus the derivative of the norm times
+    ``sum(grad_output * output)`` over the norm.
+
+    Integers and booleans are converted to the default dtype first.
+    """
+
+def normalize_backward(
+    grad_output: TensorLike, x: TensorLike, p: float = 2.0, axis: int = 1, eps: float = 1e-12
+) -> Tensor:
+    """``grad_output`` over the norm, without what only changes the length.
+
+    The backward pass of `normalize`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `normalize`, of its shape. Its dtype must be floating.
+    x : tensor_like
+        The input.
+    p : float, default 2.0
+        The order of the norm, above 0.
+    axis : int, default 1
+        The axis of the vectors.
+    eps : float, default 1e-12
+        The least norm to divide by.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
 def not_equal(a: TensorLike, b: TensorLike) -> Tensor:
     """True where ``a != b``, element by element.
 
@@ -11630,6 +12707,80 @@ def pad_backward(
     -------
     Tensor
         Gradient of ``x``, of its shape and dtype.
+    """
+
+def pairwise_distance(
+    x1: TensorLike, x2: TensorLike, p: float = 2.0, eps: float = 1e-06, keepdims: bool = False
+) -> Tensor:
+    """The p-norm of ``x1 - x2 + eps`` along the last axis.
+
+    Parameters
+    ----------
+    x1, x2 : tensor_like, (..., features)
+        The vectors. They broadcast against each other.
+    p : float, default 2.0
+        The order of the norm, 0 or greater.
+    eps : float, default 1e-06
+        Number added to each difference, as in PyTorch, so that the derivative has no kink at 0.
+    keepdims : bool, default False
+        Whether the last axis stays, with size 1.
+
+    Returns
+    -------
+    Tensor
+        The distances, in the shape to which both broadcast, without the last axis.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not broadcast or ``p`` is negative.
+
+    See Also
+    --------
+    pairwise_distance_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: that of `norm` for ``x1``, and its negative for ``x2``; 0 for ``p=0``, which counts
+    the elements that are not 0.
+
+    Integers and booleans are converted to the default dtype first.
+
+    Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
+    """
+
+def pairwise_distance_backward(
+    grad_output: TensorLike,
+    x1: TensorLike,
+    x2: TensorLike,
+    p: float = 2.0,
+    eps: float = 1e-06,
+    keepdims: bool = False,
+) -> pairwise_distance_gradients:
+    """``grad_output`` along the differences, and its negative.
+
+    The backward pass of `pairwise_distance`: from the gradient of its result to that of ``x1`` and ``x2``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `pairwise_distance`, of its shape. Its dtype must be floating.
+    x1, x2 : tensor_like, (..., features)
+        The vectors. They broadcast against each other.
+    p : float, default 2.0
+        The order of the norm, 0 or greater.
+    eps : float, default 1e-06
+        Number added to each difference, as in PyTorch, so that the derivative has no kink at 0.
+    keepdims : bool, default False
+        Whether the last axis stays, with size 1.
+
+    Returns
+    -------
+    pairwise_distance_gradients
+        Named tuple of the gradients:
+
+        - ``grad_x1``, of the shape and dtype of ``x1``.
+        - ``grad_x2``, of the shape and dtype of ``x2``.
     """
 
 def permute(x: TensorLike, axes: Sequence[int]) -> Tensor:
@@ -11836,6 +12987,97 @@ def place_backward(
     -------
     Tensor
         Gradient of ``x``, of its shape and dtype.
+    """
+
+def poisson_nll_loss(
+    x: TensorLike,
+    target: TensorLike,
+    log_input: bool = True,
+    full: bool = False,
+    eps: float = 1e-08,
+    reduction: Literal["mean", "sum", "none"] = "mean",
+) -> Tensor:
+    """The negative log-likelihood ``exp(x) - target * x`` of Poisson distributions.
+
+    Without ``log_input`` it is ``x - target * log(x + eps)``.
+
+    Parameters
+    ----------
+    x : tensor_like
+        Logarithms of expected counts, or expected counts.
+    target : tensor_like
+        Counts, in the shape of ``x``.
+    log_input : bool, default True
+        Whether ``x`` holds logarithms.
+    full : bool, default False
+        Whether to add Stirling's approximation of ``log(target!)`` for targets above 1.
+    eps : float, default 1e-08
+        Number added to ``x`` before its logarithm is taken.
+    reduction : {'mean', 'sum', 'none'}, default 'mean'
+        "mean" and "sum" give one number for the batch, "none" the loss of each element or sample.
+
+    Returns
+    -------
+    Tensor
+        The loss: a 0-d tensor, or the losses one by one if ``reduction`` is "none".
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit, or ``reduction`` is none of the names.
+
+    See Also
+    --------
+    poisson_nll_loss_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``exp(x) - target`` or
+    ``1 - target / (x + eps)``; for ``target`` ``-x`` or ``-log(x + eps)``, with ``full`` plus
+    ``log(target) + 1 / (2 * target)`` above 1.
+
+    Integers and booleans are converted to the default dtype first.
+
+    Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
+    """
+
+def poisson_nll_loss_backward(
+    grad_output: TensorLike,
+    x: TensorLike,
+    target: TensorLike,
+    log_input: bool = True,
+    full: bool = False,
+    eps: float = 1e-08,
+    reduction: Literal["mean", "sum", "none"] = "mean",
+) -> poisson_nll_loss_gradients:
+    """``grad_output`` times the derivatives in the expected count and in the count.
+
+    The backward pass of `poisson_nll_loss`: from the gradient of its result to that of ``x`` and ``target``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `poisson_nll_loss`, of its shape. Its dtype must be floating.
+    x : tensor_like
+        Logarithms of expected counts, or expected counts.
+    target : tensor_like
+        Counts, in the shape of ``x``.
+    log_input : bool, default True
+        Whether ``x`` holds logarithms.
+    full : bool, default False
+        Whether to add Stirling's approximation of ``log(target!)`` for targets above 1.
+    eps : float, default 1e-08
+        Number added to ``x`` before its logarithm is taken.
+    reduction : {'mean', 'sum', 'none'}, default 'mean'
+        "mean" and "sum" give one number for the batch, "none" the loss of each element or sample.
+
+    Returns
+    -------
+    poisson_nll_loss_gradients
+        Named tuple of the gradients:
+
+        - ``grad_x``, of the shape and dtype of ``x``.
+        - ``grad_target``, of the shape and dtype of ``target``.
     """
 
 def polygamma(x: TensorLike, n: int) -> Tensor:
@@ -13636,6 +14878,55 @@ def sinh_backward(grad_output: TensorLike, x: TensorLike) -> Tensor:
         Gradient of ``x``, of its shape and dtype.
     """
 
+def slogdet(x: TensorLike) -> tuple[Tensor, Tensor]:
+    """The sign of the determinant and the logarithm of its magnitude, without overflow.
+
+    Parameters
+    ----------
+    x : tensor_like, (..., n, n)
+        Square matrices.
+
+    Returns
+    -------
+    tuple of Tensor
+        The signs, and the logarithms, both in the shape of the batch; 0 and -inf for a matrix
+        without an inverse.
+
+    Raises
+    ------
+    ValueError
+        If the last two axes are not of one size, or a matrix does not allow it.
+
+    See Also
+    --------
+    slogdet_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``inv(x).T`` for the logarithm, 0 for the sign; refused where a matrix has no
+    inverse.
+
+    Integers and booleans are converted to the default dtype first.
+    """
+
+def slogdet_backward(grad_outputs: Sequence[TensorLike], x: TensorLike) -> Tensor:
+    """The gradient of the logarithm times ``inv(x).T``.
+
+    The backward pass of `slogdet`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_outputs : sequence of tensor_like
+        Gradients of the results of `slogdet`, one for each, of their shapes.
+    x : tensor_like, (..., n, n)
+        Square matrices.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
 def smooth_l1_loss(
     prediction: TensorLike,
     target: TensorLike,
@@ -13712,6 +15003,73 @@ def smooth_l1_loss_backward(
         Named tuple of the gradients:
 
         - ``grad_prediction``, of the shape and dtype of ``prediction``.
+        - ``grad_target``, of the shape and dtype of ``target``.
+    """
+
+def soft_margin_loss(
+    x: TensorLike, target: TensorLike, reduction: Literal["mean", "sum", "none"] = "mean"
+) -> Tensor:
+    """The logistic loss of labels -1 and 1, ``log(1 + exp(-target * x))``, without overflow.
+
+    Parameters
+    ----------
+    x : tensor_like
+        Scores.
+    target : tensor_like
+        Labels -1 and 1, in the shape of ``x``.
+    reduction : {'mean', 'sum', 'none'}, default 'mean'
+        "mean" and "sum" give one number for the batch, "none" the loss of each element or sample.
+
+    Returns
+    -------
+    Tensor
+        The loss: a 0-d tensor, or the losses one by one if ``reduction`` is "none".
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit, or ``reduction`` is none of the names.
+
+    See Also
+    --------
+    soft_margin_loss_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``-target * sigmoid(-target * x)`` and ``-x * sigmoid(-target * x)``.
+
+    Integers and booleans are converted to the default dtype first.
+
+    Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
+    """
+
+def soft_margin_loss_backward(
+    grad_output: TensorLike,
+    x: TensorLike,
+    target: TensorLike,
+    reduction: Literal["mean", "sum", "none"] = "mean",
+) -> soft_margin_loss_gradients:
+    """``-grad_output * sigmoid(-target * x)`` times ``target`` and times ``x``.
+
+    The backward pass of `soft_margin_loss`: from the gradient of its result to that of ``x`` and ``target``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `soft_margin_loss`, of its shape. Its dtype must be floating.
+    x : tensor_like
+        Scores.
+    target : tensor_like
+        Labels -1 and 1, in the shape of ``x``.
+    reduction : {'mean', 'sum', 'none'}, default 'mean'
+        "mean" and "sum" give one number for the batch, "none" the loss of each element or sample.
+
+    Returns
+    -------
+    soft_margin_loss_gradients
+        Named tuple of the gradients:
+
+        - ``grad_x``, of the shape and dtype of ``x``.
         - ``grad_target``, of the shape and dtype of ``target``.
     """
 
@@ -13952,6 +15310,66 @@ def softsign_backward(grad_output: TensorLike, x: TensorLike) -> Tensor:
     -------
     Tensor
         Gradient of ``x``, of its shape and dtype.
+    """
+
+def solve(a: TensorLike, b: TensorLike) -> Tensor:
+    """The solution ``x`` of ``a @ x = b``.
+
+    Parameters
+    ----------
+    a : tensor_like, (..., n, n)
+        Square matrices.
+    b : tensor_like, (n,) or (..., n, k)
+        Right sides: one vector, or columns.
+
+    Returns
+    -------
+    Tensor
+        The solutions, in the shape of ``b`` with the batch of ``a``.
+
+    Raises
+    ------
+    ValueError
+        If the last two axes are not of one size, or a matrix does not allow it.
+
+    See Also
+    --------
+    solve_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``solve(a.T, grad_output)`` for ``b``, and minus that times ``output.T`` for ``a``.
+
+    Integers and booleans are converted to the default dtype first.
+
+    Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
+    """
+
+def solve_backward(
+    grad_output: TensorLike, a: TensorLike, b: TensorLike, output: TensorLike
+) -> solve_gradients:
+    """``solve(a.T, grad_output)`` for ``b``, and minus that times ``output.T`` for ``a``.
+
+    The backward pass of `solve`: from the gradient of its result to that of ``a`` and ``b``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `solve`, of its shape. Its dtype must be floating.
+    a : tensor_like, (..., n, n)
+        Square matrices.
+    b : tensor_like, (n,) or (..., n, k)
+        Right sides: one vector, or columns.
+    output : tensor_like
+        The result of `solve`.
+
+    Returns
+    -------
+    solve_gradients
+        Named tuple of the gradients:
+
+        - ``grad_a``, of the shape and dtype of ``a``.
+        - ``grad_b``, of the shape and dtype of ``b``.
     """
 
 def sort(x: TensorLike, axis: int = -1, descending: bool = False) -> Tensor:

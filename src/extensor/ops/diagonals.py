@@ -53,8 +53,11 @@ def _diagonal_shape(name: str, shapes: Shapes, offset: int, axis1: int, axis2: i
 
 def _index(length: int, offset: int) -> tuple[Any, Any, Any]:
     """The diagonal of the last two axes."""
-    steps = np.arange(length)
-    return ..., steps + max(0, -int(offset)), steps + max(0, int(offset))
+    steps, offset = (
+        np.arange(length),
+        int(offset) if length else 0,
+    )  # else it may be beyond any index
+    return ..., steps + max(0, -offset), steps + max(0, offset)
 
 
 def _last_diagonal(xp: Any, x: Any, offset: int) -> Any:

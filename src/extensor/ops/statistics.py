@@ -165,11 +165,12 @@ def _norm_shape(name: str, shapes: Shapes, ord: Any, axis: Axis, keepdims: bool)
 def _norm_kinks(x: Any, ord: float = 2, axis: Axis = None, keepdims: bool = False) -> Any:
     if ord < 2:
         return np.abs(x)
-    to_zero = np.broadcast_to(_norm(np, x, ord, axis_indices("norm", axis, x.ndim)), x.shape)
+    to_zero = np.broadcast_to(scaled_norm(np, x, ord, axis_indices("norm", axis, x.ndim)), x.shape)
     return np.minimum(to_zero, gap_to_top(np.abs(x), axis)) if ord == inf else to_zero
 
 
-def _norm(xp: Any, x: Any, ord: float, axes: Shape) -> Any:
+def scaled_norm(xp: Any, x: Any, ord: float, axes: Shape) -> Any:
+    """The p-norm over ``axes``, which are kept, without overflow."""
     x = in_c_order(x)
     size = xp.abs(x)
     if reduced_count(x.shape, axes) == 0:
@@ -218,7 +219,7 @@ def norm(xp: Any, x: Array, ord: float = 2, axis: Axis = None, keepdims: bool = 
     tensor([ 0.6, -0.8])
     """
     axes = axis_indices("norm", axis, x.ndim)
-    result = _norm(xp, x, ord, axes)
+    result = scaled_norm(xp, x, ord, axes)
     return result if keepdims else xp.reshape(result, reduced("norm", {"x": x.shape}, axes))
 
 
