@@ -10,15 +10,17 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from extensor.arrays.shapes import Shape, Shapes, whole_numbers
+from extensor.arrays.supplement import in_c_order
 from extensor.core.creation import asarray, zeros
 from extensor.core.op import Array, op
 from extensor.core.tensor import Tensor
 from extensor.errors import value_error
-from extensor.ops.arithmetic import multiply
 from extensor.ops.comparison import isnan
-from extensor.ops.gathering import gather, scatter_add
-from extensor.ops.joining import stack
+from extensor.ops.gathering import take
+from extensor.ops.indexing import place
+from extensor.ops.joining import concatenate, stack
 from extensor.ops.matrix import matmul
+from extensor.ops.movement import permute
 from extensor.ops.rounding import clip, floor, round
 from extensor.ops.selection import where
 
@@ -38,6 +40,7 @@ class _Tensors:
         return x.astype("int64" if dtype is _Tensors.int64 else dtype)
 
     int64 = object()
+    asarray = staticmethod(asarray)
 
 
 class _Tap(NamedTuple):
@@ -72,23 +75,23 @@ def _sampled(
     return (*x[:2], *grid[1:-1])
 
 
-def _inside(xp: Any, place: Any, size: int, padding_mode: str, align: bool) -> tuple[Any, Any]:
+def _inside(xp: Any, at: Any, size: int, padding_mode: str, align: bool) -> tuple[Any, Any]:
     """A place moved into the axis, and the derivative of that."""
     if padding_mode == "zeros":
-        return place, 1.0
+        return at, 1.0
     slope = 1.0
     if padding_mode == "reflection":
         low, span = (0.0, size - 1.0) if align else (-0.5, float(size))
         if span == 0:
-            return place * 0.0, 0.0
-        off = place - low
+            return at * 0.0, 0.0
+        off = at - low
         times = xp.floor(off / span)
         rest = off - times * span
         even = times - 2 * xp.floor(times / 2) == 0
-        place = xp.where(even, rest, span - rest) + low
+        at = xp.where(even, rest, span - rest) + low
         slope = xp.where(even, 1.0, -1.0)
-    within = (place >= 0) & (place <= size - 1)
-    return xp.clip(place, 0.0, size - 1.0), xp.where(within, slope, 0.0)
+    within = (at >= 0) & (at <= size - 1)
+    return xp.clip(at, 0.0, size - 1.0), xp.where(within, slope, 0.0)
 
 
 def _keys(t: Any) -> tuple[list[Any], list[Any]]:
@@ -107,19 +110,19 @@ def _keys(t: Any) -> tuple[list[Any], list[Any]]:
     return weights, slopes
 
 
-def _taps(xp: Any, place: Any, size: int, mode: str, padding_mode: str, align: bool) -> list[_Tap]:
-    """The elements of an axis that are read at ``place``, from -1 to 1."""
-    place = xp.where(xp.isnan(place), -1.0, place)
+def _taps(xp: Any, at: Any, size: int, mode: str, padding_mode: str, align: bool) -> list[_Tap]:
+    """The elements of an axis that are read at ``at``, from -1 to 1."""
+    at = xp.where(xp.isnan(at), -1.0, at)
     half = (size - 1) / 2 if align else size / 2
-    place = xp.clip((place + 1) * half - (0.0 if align else 0.5), -FAR, FAR)
+    at = xp.clip((at + 1) * half - (0.0 if align else 0.5), -FAR, FAR)
     if mode != "bicubic":
-        place, moved = _inside(xp, place, size, padding_mode, align)
+        at, moved = _inside(xp, at, size, padding_mode, align)
     if mode == "nearest":
-        nearest, nothing = xp.round(place), place * 0.0
+        nearest, nothing = xp.round(at), at * 0.0
         found = [(nearest, nothing + 1.0, nothing)]
     else:
-        first = xp.floor(place)
-        t = place - first
+        first = xp.floor(at)
+        t = at - first
         if mode == "bilinear":
             slope = half * moved
             found = [(first, 1 - t, -slope), (first + 1, t, slope)]
@@ -157,9 +160,11 @@ def _reads(
         yield index, weight, seen, taps
 
 
-def _lines(x: Any, shape: Shape) -> Any:
-    """Values of all places in a line: (batch, 1, places)."""
-    return x.reshape((shape[0], 1, prod(shape[1:])))
+def _row_numbers(xp: Any, index: Any, seen: Any, elements: int) -> Any:
+    """The rows of elements among those of the whole batch; one behind the last where none is seen."""
+    batch = index.shape[0]
+    first = np.arange(batch).reshape(batch, *(1,) * (index.ndim - 1)) * elements
+    return xp.where(seen, index + xp.asarray(first), batch * elements).reshape((-1,))
 
 
 @op(shape=_sampled, floats=True)
@@ -209,14 +214,17 @@ def grid_sample(
     tensor([[[[0.5, 1. ]]]])
     """
     how = (mode, padding_mode, bool(align_corners))
-    batch, channels, *sizes = x.shape
-    flat, places = x.reshape((batch, channels, prod(sizes))), grid.shape[:-1]
-    total = xp.zeros((batch, channels, prod(places[1:])), dtype=x.dtype)
+    _, channels, *sizes = x.shape
+    # An element of all channels is a row, so that reading it is one copy. The last row is outside.
+    last_first = xp.permute_dims(x, (0, *range(2, x.ndim), 1))
+    nothing = xp.zeros((1, channels), dtype=x.dtype)
+    rows = xp.concat([xp.reshape(last_first, (-1, channels)), nothing])
+    total = xp.zeros((prod(grid.shape[:-1]), channels), dtype=x.dtype)
     for index, weight, seen, _ in _reads(xp, grid, tuple(sizes), *how):
-        read = gather.op.compute(flat, _lines(index, places), 2)
-        read = xp.where(_lines(seen, places), read, xp.zeros((), dtype=x.dtype))
-        total = total + read * _lines(weight, places)
-    return total.reshape((batch, channels, *places[1:]))
+        read = take.op.compute(rows, _row_numbers(xp, index, seen, prod(sizes)), 0)
+        total = total + read * xp.reshape(weight, (-1, 1))
+    total = xp.reshape(total, (*grid.shape[:-1], channels))
+    return in_c_order(xp.permute_dims(total, (0, x.ndim - 1, *range(1, x.ndim - 1))))
 
 
 @grid_sample.backward()
@@ -231,27 +239,29 @@ def grid_sample_backward(
     """To the elements read, and to the places that the weights depend on."""
     how = (mode, padding_mode, bool(align_corners))
     batch, channels, *sizes = x.shape
-    places, count = grid.shape[:-1], prod(grid.shape[1:-1])
-    shape, gradient = tuple(sizes), grad_output.reshape(batch, channels, count)
+    shape, elements = tuple(sizes), batch * prod(sizes)
+    last = (0, *range(2, x.ndim), 1)
+    gradient = permute(grad_output, last).reshape(-1, channels)
 
     def to_x() -> Tensor:
-        flat = zeros((batch, channels, prod(shape)), grad_output.dtype)
+        rows = zeros((elements + 1, channels), grad_output.dtype)
         for index, weight, seen, _ in _reads(_Tensors, grid, shape, *how):
-            share = where(_lines(seen, places), gradient * _lines(weight, places), 0.0)
-            flat = scatter_add(flat, _lines(index, places), share, axis=2)
-        return flat.reshape(x.shape)
+            numbers = _row_numbers(_Tensors, index, seen, prod(shape))
+            rows = rows + place(gradient * weight.reshape(-1, 1), rows.shape, numbers)
+        pictures = rows[:elements].reshape(batch, *shape, channels)
+        return permute(pictures, (0, x.ndim - 1, *range(1, x.ndim - 1)))
 
     def to_grid() -> Tensor:
-        flat = x.reshape(batch, channels, prod(shape))
-        total = [zeros(places, grad_output.dtype) for _ in shape]
+        nothing = zeros((1, channels), x.dtype)
+        rows = concatenate([permute(x, last).reshape(-1, channels), nothing])
+        total = [zeros(grid.shape[:-1], grad_output.dtype) for _ in shape]
         for index, _, seen, taps in _reads(_Tensors, grid, shape, *how):
-            read = where(_lines(seen, places), gather(flat, _lines(index, places), axis=2), 0.0)
-            along = multiply(gradient, read).sum(axis=1).reshape(places)
+            read = take(rows, _row_numbers(_Tensors, index, seen, prod(shape)), axis=0)
+            along = (gradient * read).sum(axis=1).reshape(grid.shape[:-1])
             for i, tap in enumerate(taps):
-                others = [other.weight for j, other in enumerate(taps) if j != i]
                 factor = tap.slope
-                for other in others:
-                    factor = factor * other
+                for j, other in enumerate(taps):
+                    factor = factor * other.weight if j != i else factor
                 total[i] = total[i] + along * factor
         return stack(total[::-1], axis=-1)
 

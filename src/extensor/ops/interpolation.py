@@ -14,7 +14,7 @@ from extensor.core.creation import asarray, zeros
 from extensor.core.op import Array, op
 from extensor.core.tensor import Tensor
 from extensor.errors import type_error, value_error
-from extensor.ops.gathering import take_backward
+from extensor.ops.gathering import take, take_backward
 from extensor.ops.pooling_average import check_floating, parts
 from extensor.ops.windows import Ints, beside, ints
 
@@ -264,7 +264,7 @@ def interpolate(
     result = x
     for axis, (sources, weights) in _taps(x.shape[2:], *how):
         if weights is None:
-            result = xp.take(result, xp.asarray(sources[0]), axis=axis)
+            result = take.op.compute(result, xp.asarray(sources[0]), axis)
         else:
             result = _weighted(xp, result, axis, sources, weights)
     return xp.asarray(result, copy=True) if result is x else result
@@ -273,7 +273,7 @@ def interpolate(
 def _weighted(xp: Any, x: Any, axis: int, sources: Any, weights: Any) -> Any:
     total = None
     for indices, share in zip(sources, weights, strict=True):
-        tap = xp.take(x, xp.asarray(indices), axis=axis)
+        tap = take.op.compute(x, xp.asarray(indices), axis)
         tap = tap * xp.asarray(beside(share, axis, x.ndim), dtype=x.dtype)
         total = tap if total is None else total + tap
     return total

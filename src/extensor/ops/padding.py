@@ -137,10 +137,9 @@ def pad(xp: Any, x: Array, pad_width: PadWidth, mode: Mode = "constant", value: 
     """
     widths = _widths("pad", x.shape, pad_width)
     shape = _padded_shape("pad", {"x": x.shape}, pad_width, mode)
-    fill = value if mode == "constant" else 0
-    result = set_at(xp.full(shape, fill, dtype=x.dtype), _inside(x.shape, widths), x)
     if mode == "constant":
-        return result
+        return set_at(xp.full(shape, value, dtype=x.dtype), _inside(x.shape, widths), x)
+    result = set_at(xp.empty(shape, dtype=x.dtype), _inside(x.shape, widths), x)
     # Only the borders are gathered, axis by axis: each copies what the axes before it have filled.
     for axis, added in enumerate(widths):
         for border, sources in _borders(x.shape[axis], added, mode):

@@ -12,29 +12,45 @@ from extensor.core.op import Array, op
 from extensor.core.tensor import Tensor
 from extensor.ops.pooling import SHARED as SHARED
 from extensor.ops.pooling_average import Sizes, adaptive_shape, output_sizes, parts
-from extensor.ops.pooling_indices import put_back, whole_places
+from extensor.ops.pooling_indices import beats, put_back, whole_places
 from extensor.ops.windows import beside, for_axes
 
 
 def _winners(xp: Any, x: Any, axes: int, output_size: Any) -> tuple[Any, Any]:
     """The largest element of each window and its place in the flattened axes, the first of several.
 
-    One axis after the other, from the last: the first of the largest rows has the first element.
+    One axis after the other, from the first, whose rows are contiguous.
     """
     front = x.ndim - axes
     windows = output_sizes("adaptive_max_pool", output_size, x.shape[front:])
     places = xp.broadcast_to(whole_places(xp, x.shape[front:]), x.shape)
-    for axis in reversed(range(front, x.ndim)):
+    for axis in range(front, x.ndim):
         first, lengths = parts(x.shape[axis], windows[axis - front])
         best, won = (xp.take(part, xp.asarray(first), axis=axis) for part in (x, places))
         for k in range(1, lengths.max()):
             inside = xp.asarray(beside(k < lengths, axis, x.ndim))
             at = xp.asarray(np.where(k < lengths, first + k, first))
             seen, place = (xp.take(part, at, axis=axis) for part in (x, places))
-            wins = inside & ((seen > best) | ((seen != seen) & (best == best)))
+            wins = inside & beats(seen, place, best, won)
             best, won = xp.where(wins, seen, best), xp.where(wins, place, won)
         x, places = best, won
     return x, places
+
+
+def _largest(xp: Any, x: Any, axes: int, output_size: Any) -> Any:
+    """The largest element of each window, without its place."""
+    front = x.ndim - axes
+    windows = output_sizes("adaptive_max_pool", output_size, x.shape[front:])
+    for axis in range(front, x.ndim):
+        first, lengths = parts(x.shape[axis], windows[axis - front])
+        best = xp.take(x, xp.asarray(first), axis=axis)
+        for k in range(1, lengths.max()):
+            # Where a window has ended, its first element once more.
+            at = xp.asarray(np.where(k < lengths, first + k, first))
+            seen = xp.take(x, at, axis=axis)
+            best = xp.maximum(best, seen) if x.dtype != xp.bool else best | seen
+        x = best
+    return x
 
 
 def _gap_to_best(axes: int, x: Any, output_size: Any) -> Any:
@@ -77,7 +93,7 @@ def adaptive_max_pool1d(xp: Any, x: Array, output_size: Sizes) -> Any:
     >>> ex.adaptive_max_pool1d_backward([[[1.0, 2.0]]], [[[1.0, 5.0, 2.0]]], 2)
     tensor([[[0., 3., 0.]]])
     """
-    return _winners(xp, x, 1, output_size)[0]
+    return _largest(xp, x, 1, output_size)
 
 
 @adaptive_max_pool1d.backward()
@@ -146,7 +162,7 @@ def adaptive_max_pool2d(xp: Any, x: Array, output_size: Sizes) -> Any:
     >>> ex.adaptive_max_pool2d_backward([[[[1.0, 2.0]]]], [[[[1.0, 5.0, 2.0]]]], (1, 2))
     tensor([[[[0., 3., 0.]]]])
     """
-    return _winners(xp, x, 2, output_size)[0]
+    return _largest(xp, x, 2, output_size)
 
 
 @adaptive_max_pool2d.backward()
@@ -215,7 +231,7 @@ def adaptive_max_pool3d(xp: Any, x: Array, output_size: Sizes) -> Any:
     >>> ex.adaptive_max_pool3d_backward([[[[[1.0, 2.0]]]]], [[[[[1.0, 5.0, 2.0]]]]], (1, 1, 2))
     tensor([[[[[0., 3., 0.]]]]])
     """
-    return _winners(xp, x, 3, output_size)[0]
+    return _largest(xp, x, 3, output_size)
 
 
 @adaptive_max_pool3d.backward()

@@ -37,10 +37,10 @@ def whole_places(xp: Any, sizes: Shape) -> Any:
 def winners(xp: Any, x: Any, along: list[Sliding]) -> tuple[Any, Any]:
     """The largest element of each window and its place in the flattened axes, the first of several.
 
-    One axis after the other, from the last: the first of the largest rows has the first element.
+    One axis after the other, from the first, whose rows are contiguous.
     """
     places = whole_places(xp, x.shape[x.ndim - len(along) :])
-    for i, axis in reversed(list(enumerate(along, start=x.ndim - len(along)))):
+    for i, axis in enumerate(along, start=x.ndim - len(along)):
         x, places = _winners_along(xp, x, xp.broadcast_to(places, x.shape), i, axis)
     return x, places
 
@@ -51,10 +51,18 @@ def _winners_along(xp: Any, x: Any, places: Any, i: int, axis: Sliding) -> tuple
     front = (slice(None),) * i
     for _, windows, elements in axis.overlaps():
         to, seen, held = (*front, windows), x[(*front, elements)], best[(*front, windows)]
-        wins = (won[to] < 0) | (seen > held) | ((seen != seen) & (held == held))
+        place = places[(*front, elements)]
+        wins = (won[to] < 0) | beats(seen, place, held, won[to])
         best = set_at(best, to, xp.where(wins, seen, held))
-        won = set_at(won, to, xp.where(wins, places[(*front, elements)], won[to]))
+        won = set_at(won, to, xp.where(wins, place, won[to]))
     return best, won
+
+
+def beats(seen: Any, place: Any, held: Any, won: Any) -> Any:
+    """Whether an element is larger than the one held, or equal and before it; NaN is largest."""
+    is_nan, was_nan = seen != seen, held != held
+    equal = (seen == held) | (is_nan & was_nan)
+    return (seen > held) | (is_nan & ~was_nan) | (equal & (place < won))
 
 
 def put_back(name: str, gradient: Tensor, shape: Shape, indices: Tensor, axes: int) -> Tensor:

@@ -94,7 +94,8 @@ def lp_pool1d(
     tensor([[[3., 4.]]])
     """
     kernel = ints("lp_pool1d", "kernel_size", kernel_size, 1)
-    return _norms(xp, avg_pool1d, x, norm_type, kernel, stride, 0, ceil_mode)
+    how = (kernel, stride, 0, ceil_mode, True)
+    return _norms(xp, avg_pool1d, x, norm_type, *how)
 
 
 @lp_pool1d.backward()
@@ -150,7 +151,8 @@ def lp_pool2d(
               [4.]]]])
     """
     kernel = ints("lp_pool2d", "kernel_size", kernel_size, 2)
-    return _norms(xp, avg_pool2d, x, norm_type, kernel, stride, 0, ceil_mode)
+    how = (kernel, stride, 0, ceil_mode, True, None)
+    return _norms(xp, avg_pool2d, x, norm_type, *how)
 
 
 @lp_pool2d.backward()
@@ -205,7 +207,8 @@ def lp_pool3d(
     tensor([[[[[3., 4.]]]]])
     """
     kernel = ints("lp_pool3d", "kernel_size", kernel_size, 3)
-    return _norms(xp, avg_pool3d, x, norm_type, kernel, stride, 0, ceil_mode)
+    how = (kernel, stride, 0, ceil_mode, True, None)
+    return _norms(xp, avg_pool3d, x, norm_type, *how)
 
 
 @lp_pool3d.backward()
