@@ -58,10 +58,6 @@ def test_a_name_answers_with_another_that_exists(where: str, name: str) -> None:
             "cuda: this library computes on the CPU, so there is no device to choose",
         ),
         (
-            "ex.nn.CTCLoss()",
-            "CTCLoss: not implemented here; ex.Function takes a loss and its gradient of your own",
-        ),
-        (
             "ex.optim.SparseAdam",
             "SparseAdam: not implemented here: gradients are dense here, so that every row takes "
             "part in each step; take ex.optim.Adam, or ex.optim.Adagrad, whose rows without a "

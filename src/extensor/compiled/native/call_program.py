@@ -46,7 +46,7 @@ class Step(NamedTuple):
     depends_on_values: bool
 
 
-class Segment(NamedTuple):
+class ProgramSegment(NamedTuple):
     """Calls from ``begin`` to ``end`` of the program, or a formula, or a jump where a flag is false."""
 
     begin: int
@@ -320,10 +320,12 @@ def _needed_steps(steps: list[Step], kept: set[int]) -> list[Step]:
     return chosen[::-1]
 
 
-def _segments_of(trace: CallTrace, steps: list[Step], places: dict[int, int]) -> list[Segment]:
+def _segments_of(
+    trace: CallTrace, steps: list[Step], places: dict[int, int]
+) -> list[ProgramSegment]:
     """Calls that follow each other in one segment, and jumps over those with a condition."""
     formulas = {id(formula): i for i, (_, formula) in enumerate(trace.formulas)}
-    segments: list[Segment] = []
+    segments: list[ProgramSegment] = []
     conditional = list(trace.conditional)
     jumps: list[tuple[int, Position]] = []  # places of jumps, and where they end
     for step in steps:
@@ -337,9 +339,9 @@ def _segments_of(trace: CallTrace, steps: list[Step], places: dict[int, int]) ->
         while conditional and _is_before(conditional[0].begin, step, here):
             first = conditional.pop(0)
             jumps.append((len(segments), first.end))
-            segments.append(Segment(0, 0, None, first.condition))
+            segments.append(ProgramSegment(0, 0, None, first.condition))
         if step.formula is not None:
-            segments.append(Segment(0, 0, step.formula))
+            segments.append(ProgramSegment(0, 0, step.formula))
             continue
         place = places[step.call]
         last = segments[-1] if segments else None
@@ -348,7 +350,7 @@ def _segments_of(trace: CallTrace, steps: list[Step], places: dict[int, int]) ->
         if is_joined and last is not None and last.end == place and not _ends_jump(segments):
             segments[-1] = last._replace(end=place + 1)
         else:
-            segments.append(Segment(place, place + 1))
+            segments.append(ProgramSegment(place, place + 1))
     while jumps:
         _close(segments, *jumps.pop()[:1])
     return segments
@@ -361,11 +363,11 @@ def _is_before(position: Position, step: Step, here: tuple[int, int]) -> bool:
     return position.formulas <= here[1] and position.calls <= here[0]
 
 
-def _close(segments: list[Segment], jump: int) -> None:
+def _close(segments: list[ProgramSegment], jump: int) -> None:
     segments[jump] = segments[jump]._replace(skipped=len(segments) - jump - 1)
 
 
-def _ends_jump(segments: list[Segment]) -> bool:
+def _ends_jump(segments: list[ProgramSegment]) -> bool:
     """Whether a jump ends behind the last segment, so that the next one must be another."""
     return any(
         x.condition is not None and x.skipped and i + x.skipped == len(segments) - 1

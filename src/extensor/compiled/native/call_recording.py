@@ -62,24 +62,16 @@ def record_calls(
     inputs[len(inputs) - len(state.arrays) :] = state.arrays.values()
     for array in (*cells, *inputs):
         trace.recorder.bind(array)
-    bound = inputs[len(inputs) - len(state.arrays) :]
-    trace.begin(None, None, dict(zip(state.arrays, bound, strict=True)))
+    trace.begin(None, None, dict(state.arrays))
     tensors = placeholders(given.tensors, inputs)
-    reals = count()
-
-    def argument(x: Any) -> Any:
-        if type(x) is float:
-            return trace.float_argument(next(reals))
-        return tensors[given.places[id(x)]] if id(x) in given.places else x
-
     with (
         preserve_global_generators(),
         PlaceholderSwap(state, cells, trace) as swapped,
         tracing.active(trace),
         trace.recording(),
     ):
+        args, kwargs = _traced_arguments(call, given, tensors, trace)
         with observer.watching():
-            args, kwargs = map_leaves(call, argument)
             returned = function(*args, **kwargs)
         swapped.take_over_replaced()
         trace.count_steps()
@@ -91,13 +83,12 @@ def record_calls(
         gradients, dropped = place_gradients(swapped, trace, tensors, arrays, keep_gradients)
         now = swapped.now()
         changed = changed_places(swapped, cells, now, dropped)
-    replaced = [(place, trace.slot(now[place])) for place in changed]
     recording = CallRecording(
         cells=len(cells),
         inputs=len(inputs),
         outputs=outputs,
         results=[trace.slot(x) for x in arrays],
-        replaced=replaced,
+        replaced=[(place, trace.slot(now[place])) for place in changed],
         gradients=gradients,
         dropped=dropped,
         flags=[trace.slot(np.asarray(x)) for x in trace.flags],
@@ -105,6 +96,20 @@ def record_calls(
     trace.check_constants()
     trace.end()
     return trace, recording
+
+
+def _traced_arguments(
+    call: tuple[Any, Any], given: CallArguments, tensors: list[Tensor], trace: CallTrace
+) -> Any:
+    """The arguments of a call with tensors of the trace, and numbers that each run reads anew."""
+    reals = count()
+
+    def argument(x: Any) -> Any:
+        if type(x) is float:
+            return trace.float_argument(next(reals))
+        return tensors[given.places[id(x)]] if id(x) in given.places else x
+
+    return map_leaves(call, argument)
 
 
 def _check_unwritten(trace: CallTrace, buffers: Iterable[int]) -> None:
