@@ -19,7 +19,7 @@ from extensor.torch.elementwise import FUNCTIONS as ELEMENTWISE
 from extensor.torch.elementwise import softplus as softplus
 from extensor.torch.indexing import along
 from extensor.torch.reductions import ValuesAndIndices
-from extensor.torch.tensor_class import handed_out, named, wrapped
+from extensor.torch.tensor_class import functions_of, handed_out, named, wrapped
 
 # PyTorch's names for functions of the core whose arguments are the same in the same order.
 SAME = {
@@ -800,6 +800,16 @@ def relu_(input: Any) -> Any:
 for _name, _ours in SAME.items():
     if _name not in globals() and hasattr(ops, _ours):
         globals()[_name] = _same(getattr(ops, _ours))
+
+
+_SHARED = {"one_hot", "sigmoid", "softplus", "tanh"}
+__all__ = sorted(
+    {*functions_of(globals()), *_SHARED, *(name for name in SAME if name in globals())}
+)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
 
 
 def __getattr__(name: str) -> Any:
