@@ -124,7 +124,8 @@ void add_result(const AttentionProblem& p, const GivenStack& model, int64_t leng
 // that share keys are left to the formula, which comes back with the keys repeated.
 bool plan_attention(const void*, PyObject* const* arguments, Py_ssize_t count, Plan& plan) {
   AttentionProblem& p = plan.call.solved_by<run_attention>();
-  if (count != 7 || arguments[6] != Py_False || !read_problem(arguments, arguments[3], arguments[4], arguments[5], plan, p)) {
+  if (count != 7 || arguments[6] != Py_False ||
+      !read_problem(arguments, arguments[3], arguments[4], arguments[5], plan, p)) {
     return false;
   }
   add_result(p, p.q, p.q.length, p.v.features, plan, p.output);
@@ -144,8 +145,8 @@ bool has_columns(const Layout& layout, const AttentionProblem& p, int64_t column
          layout.length(p.batch_axes) == p.q.length && layout.length(p.batch_axes + 1) == columns;
 }
 
-// grad_output, q, k, v, mask, output, logarithms, causal, scale, enable_gqa, needs; a mask's gradient is left
-// to the formula
+// grad_output, q, k, v, mask, output, logarithms, causal, scale, enable_gqa, needs; a mask's
+// gradient is left to the formula
 bool plan_attention_rule(const void*, PyObject* const* arguments, Py_ssize_t count, Plan& plan) {
   AttentionRuleProblem& problem = plan.call.solved_by<run_attention_rule>();
   AttentionProblem& p = problem.attention;
