@@ -221,7 +221,7 @@ def pytorch_names() -> str:
     lines += ["arguments are PyTorch's.", ""]
     for name, module in sorted(MODULES.items()):
         found = importlib.import_module(module)
-        shown = [x for x in dir(found) if not isinstance(getattr(found, x), ModuleType)]
+        shown = [x for x in found.__all__ if not isinstance(getattr(found, x), ModuleType)]
         lines += _table_of_names(name, found, shown)
     own = [name for kind in TorchTensor.__mro__ for name in vars(kind) if not name.startswith("_")]
     methods = [name for name in sorted({*own}) if hasattr(TorchTensor, name)]
@@ -235,7 +235,10 @@ def _table_of_names(title: str, found: Any, names: list[str]) -> list[str]:
     lines = [title, "-" * len(title), "", ".. list-table::", "   :widths: 30 70", ""]
     for name in names:
         value = getattr(found, name)
-        summary = _first_line(value) if callable(value) or isinstance(value, np.dtype) else "-"
+        is_described = isinstance(value, np.dtype) or (callable(value) and value is not np.dtype)
+        summary = (
+            _first_line(value) if is_described else "NumPy's dtype." if callable(value) else "-"
+        )
         lines += [f"   * - ``{name}``", f"     - {summary or '-'}"]
     return [*lines, ""]
 

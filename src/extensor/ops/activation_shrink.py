@@ -65,7 +65,7 @@ def soft_shrink(xp: Any, x: Array, lambd: float = 0.5) -> Any:
     >>> ex.soft_shrink_backward([1.0, 1.0], [0.25, 1.0])
     tensor([0., 1.])
     """
-    return xp.where(x > lambd, x - lambd, xp.where(x < -lambd, x + lambd, 0 * x))
+    return x - xp.clip(x, -lambd, lambd)
 
 
 @soft_shrink.backward()

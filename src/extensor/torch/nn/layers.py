@@ -13,6 +13,7 @@ from extensor.errors import type_error
 from extensor.nn.module import Module as CoreModule
 from extensor.ops.in_place import overwrite
 from extensor.torch.nn import functional as F
+from extensor.torch.nn import losses
 from extensor.torch.nn.module import Module, with_results
 from extensor.torch.nn.utils.rnn import PackedSequence, run_packed
 from extensor.torch.tensor_class import handed_out
@@ -32,19 +33,19 @@ _NOT_LAYERS = ("Module", "Parameter")
 # Layers that are a function of so many inputs, with the other parameters as options.
 FUNCTIONAL: dict[str, tuple[Callable[..., Any], int]] = {
     "CosineSimilarity": (F.cosine_similarity, 2),
-    "GaussianNLLLoss": (F.gaussian_nll_loss, 3),
-    "HingeEmbeddingLoss": (F.hinge_embedding_loss, 2),
-    "MarginRankingLoss": (F.margin_ranking_loss, 3),
-    "MultiLabelSoftMarginLoss": (F.multilabel_soft_margin_loss, 2),
-    "MultiMarginLoss": (F.multi_margin_loss, 2),
-    "PairwiseDistance": (F.pairwise_distance, 2),
-    "PoissonNLLLoss": (F.poisson_nll_loss, 2),
-    "SoftMarginLoss": (F.soft_margin_loss, 2),
-    "TripletMarginLoss": (F.triplet_margin_loss, 3),
-    "MSELoss": (F.mse_loss, 2),
-    "L1Loss": (F.l1_loss, 2),
-    "SmoothL1Loss": (F.smooth_l1_loss, 2),
-    "HuberLoss": (F.huber_loss, 2),
+    "GaussianNLLLoss": (losses.gaussian_nll_loss, 3),
+    "HingeEmbeddingLoss": (losses.hinge_embedding_loss, 2),
+    "MarginRankingLoss": (losses.margin_ranking_loss, 3),
+    "MultiLabelSoftMarginLoss": (losses.multilabel_soft_margin_loss, 2),
+    "MultiMarginLoss": (losses.multi_margin_loss, 2),
+    "PairwiseDistance": (losses.pairwise_distance, 2),
+    "PoissonNLLLoss": (losses.poisson_nll_loss, 2),
+    "SoftMarginLoss": (losses.soft_margin_loss, 2),
+    "TripletMarginLoss": (losses.triplet_margin_loss, 3),
+    "MSELoss": (losses.mse_loss, 2),
+    "L1Loss": (losses.l1_loss, 2),
+    "SmoothL1Loss": (losses.smooth_l1_loss, 2),
+    "HuberLoss": (losses.huber_loss, 2),
 }
 # These have options that the core's layers of the same name lack.
 _FIRST = ("TripletMarginLoss", "MSELoss", "L1Loss", "SmoothL1Loss", "HuberLoss")

@@ -11,6 +11,15 @@ from extensor import ops
 from extensor.torch import shapes
 from extensor.torch.tensor_class import array_of, handed_out, wrapped
 
+__all__ = [
+    "PackedSequence",
+    "pack_padded_sequence",
+    "pack_sequence",
+    "pad_packed_sequence",
+    "pad_sequence",
+    "unpad_sequence",
+]
+
 
 class PackedSequence(NamedTuple):
     """Sequences step by step, without padding.
