@@ -202,7 +202,8 @@ class CallTrace(ProgramTrace):
     def update(self, update: Any, lists: Any, attributes: Any) -> None:
         """Change arrays as an optimizer does, with numbers that each run reads anew."""
         values = [x.value if isinstance(x, Number) else float(x) for x in attributes]
-        changed = [x for role, arrays in enumerate(lists) if role != GRADIENT for x in arrays]
+        others = [x for role, arrays in enumerate(lists) if role != GRADIENT for x in arrays]
+        changed = [x for x in others if isinstance(x, np.ndarray)]  # not all state is there
         first = self.recorder.calls
         if update.kernel is None or update.by_kernel(*lists, *values) is NotImplemented:
             numbers = [x if isinstance(x, Number) else float(x) for x in attributes]
