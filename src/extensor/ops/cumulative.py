@@ -6,6 +6,7 @@ from math import inf
 from typing import Any
 
 from extensor.arrays import supplement
+from extensor.arrays.dtypes import is_floating
 from extensor.arrays.shapes import Shape, axis_or_none, same_along
 from extensor.core.creation import ones_like, zeros
 from extensor.core.op import Array, op
@@ -73,7 +74,12 @@ def cumprod(xp: Any, x: Array, axis: int = 0) -> Any:
     >>> ex.cumprod_backward([1.0, 1.0, 1.0], [2.0, 0.0, 4.0])
     tensor([ 1., 10.,  0.])
     """
-    return _accumulated(xp, "cumprod", "multiply", x, axis)
+    along = axis_or_none("cumprod", axis, x.ndim)
+    line = xp.reshape(x, (1,)) if along is None else x
+    # As NumPy does; other libraries would multiply small integers in their own dtype.
+    whole = xp.uint64 if "uint" in str(x.dtype) else xp.int64
+    dtype = None if is_floating(x.dtype) else whole
+    return xp.reshape(xp.cumulative_prod(line, axis=along or 0, dtype=dtype), x.shape)
 
 
 @cumprod.backward()
