@@ -230,6 +230,17 @@ MODULES = [
         _module(kind, {"norm_type": 2, "kernel_size": 2}, abs(x), stride=1, ceil_mode=True)
         for kind, x in ((nn.LPPool1d, SIGNAL), (nn.LPPool2d, IMAGE), (nn.LPPool3d, VOLUME))
     ),
+    *(
+        _module(
+            kind,
+            {"kernel_size": 2, "output_size": 3},
+            x,
+            output_size=2,
+            output_ratio={"output_size": None, "output_ratio": 0.8},
+            return_indices=True,
+        )
+        for kind, x in ((nn.FractionalMaxPool2d, IMAGE), (nn.FractionalMaxPool3d, VOLUME))
+    ),
     _module(nn.Unfold, {"kernel_size": 2}, IMAGE, dilation=2, padding=1, stride=2),
     _module(
         nn.Fold,

@@ -287,7 +287,32 @@ def _affine(rng: Rng) -> Call:
     )
 
 
+def _fractional(axes: int) -> Draw:
+    def draw(rng: Rng) -> Call:
+        kernel = int(rng.integers(1, 4))
+        sizes = tuple(int(n) for n in rng.integers(1, 4, axes))
+        shape = (*(int(n) for n in rng.integers(1, 4, 2)), *(n + kernel for n in sizes))
+        samples = rng.random((*shape[:2], axes))
+        attributes = {"kernel_size": kernel, "output_size": sizes, "samples": samples}
+        return Call([distinct(*shape)(rng, float)], attributes)
+
+    return draw
+
+
+def _their_fractional(axes: int) -> Callable[..., Any]:
+    function = getattr(F, f"fractional_max_pool{axes}d_with_indices")
+
+    def call(x: Any, samples: Any, **attributes: Any) -> Any:
+        return function(x, **attributes, _random_samples=torch.tensor(samples).to(x.dtype))
+
+    return call
+
+
 WINDOWS = [
+    *(
+        Row(f"fractional_max_pool{n}d_with_indices", _their_fractional(n), _fractional(n))
+        for n in (2, 3)
+    ),
     Row("grid_sample", F.grid_sample, _sampled),
     Row("affine_grid", F.affine_grid, _affine),
     Row("conv1d", _quiet(F.conv1d), _convolution(1)),

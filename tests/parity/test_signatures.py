@@ -27,6 +27,8 @@ NEEDED: dict[str, tuple[Any, ...]] = {
     "TransformerDecoder": (nn.TransformerDecoderLayer(4, 2), 2),
     "LazyLinear": (4,),
     **{f"LazyConv{kind}{n}d": (4, 3) for kind in ("", "Transpose") for n in (1, 2, 3)},
+    "FractionalMaxPool2d": (2, 3),
+    "FractionalMaxPool3d": (2, 3),
     "Unfold": (2,),
     "Unflatten": (1, (2, -1)),
     "Bilinear": (2, 3, 4),
@@ -65,8 +67,13 @@ NO_CONSTRUCTOR = {"Module", "ModuleDict", "ModuleList", "ParameterDict", "Parame
 NO_CONSTRUCTOR |= {"Sequential", "Identity", "Optimizer", "Parameter"}
 NO_CONSTRUCTOR |= {"SequentialLR", "ChainedScheduler"}
 # Keywords whose default in PyTorch is no choice: it guesses and warns, or needs another keyword.
+<<<<<<< HEAD
 GUESSED = {(name, "dim") for name in ("Softmax", "LogSoftmax", "Softmin")}
 GUESSED |= {("OneCycleLR", "total_steps")}
+=======
+GUESSED = {("Softmax", "dim"), ("LogSoftmax", "dim"), ("OneCycleLR", "total_steps")}
+GUESSED |= {("FractionalMaxPool2d", "output_size"), ("FractionalMaxPool3d", "output_size")}
+>>>>>>> layers
 # Values that differ although they say the same.
 SAID_OTHERWISE = {
     (name, "activation")
@@ -203,6 +210,8 @@ def test_names_of_what_comes_in(name: str, ours: Any, theirs: Any) -> None:
 
 # Of the same name but another meaning: ours are NumPy's, or of this library.
 OTHERS = {"pad", "one_hot"}
+# Their windows are drawn when their arguments are bound.
+OTHERS |= {"fractional_max_pool2d_with_indices", "fractional_max_pool3d_with_indices"}
 # API.md: the input is x, or what it is; axis stands for dim, alpha for a slope.
 RENAMED = {"input", "input1", "input2", "dim", "negative_slope", "embedding"}
 

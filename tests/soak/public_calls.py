@@ -356,6 +356,8 @@ MODULES: dict[str, Example] = {
     "MaxUnpool1d": _module((2, 2, 0), lambda rng: (real(rng, 2, 4, 3), whole(rng, 6, 2, 4, 3))),
     "MaxUnpool2d": _module((2, 2, 0), lambda rng: (real(rng, 2, 3, 3), whole(rng, 36, 2, 3, 3))),
     "MaxUnpool3d": _module((2, 1, 0), lambda rng: (real(rng, 1, 2, 2, 2), whole(rng, 27, 1, 2, 2, 2))),
+    "FractionalMaxPool2d": _module((2, 3, None, True), _images),
+    "FractionalMaxPool3d": _module((2, None, 0.7, False), _volumes),
     "LPPool1d": _module((2.0, 2, 1, True), _lines),
     "LPPool2d": _module((2, (2, 3), 1, False), _images),
     "LPPool3d": _module((3, 2, None, True), _volumes),

@@ -23,6 +23,10 @@ from extensor.core.tensor import Tensor
 OTHERS = ("float64", "float16", "bfloat16", "int32", "uint8", "bool")
 # What cannot be as it is here, by op or by op and dtype, with the reason. Nothing else may differ.
 EXCEPTIONS: dict[str, str] = {
+    **dict.fromkeys(
+        ("fractional_max_pool2d_with_indices", "fractional_max_pool3d_with_indices"),
+        "where windows begin is asked for while tracing; refused, with the op",
+    ),
     "embedding_bag": "where bags begin is asked for while tracing; refused, with the op",
     "divide bool": "XLA takes a bool that becomes a float, times x, for a choice of x or 0: 0/0 is 0",
     "index_add bool": "XLA adds no bools; refused, with the op and its arguments",

@@ -46,6 +46,13 @@ FUNCTIONS: dict[str, Accepted] = {
     **dict.fromkeys("softmax log_softmax softmin".split(), _SOFT),
     **dict.fromkeys(("embedding", "embedding_bag"), LOOKED_UP),
     **{
+        f"fractional_max_pool{axes}d_with_indices": {
+            "return_indices": (False, True),
+            "_random_samples": NOTHING,
+        }
+        for axes in (2, 3)
+    },
+    **{
         f"{kind}pool{axes}d_with_indices": {"return_indices": (False, True)}
         for kind in ("max_", "adaptive_max_")
         for axes in (1, 2, 3)

@@ -99,6 +99,7 @@ from extensor.nn.pooling import (
     MaxPool2d,
 )
 from extensor.nn.pooling_adaptive import AdaptiveMaxPool1d, AdaptiveMaxPool2d, AdaptiveMaxPool3d
+from extensor.nn.pooling_fractional import FractionalMaxPool2d, FractionalMaxPool3d
 from extensor.nn.pooling_power import LPPool1d, LPPool2d, LPPool3d
 from extensor.nn.pooling_volume import AdaptiveAvgPool3d, AvgPool3d, MaxPool3d
 from extensor.nn.recurrent import GRU, LSTM, RNN
@@ -168,6 +169,8 @@ __all__ = [
     "Flatten",
     "FocalLoss",
     "Fold",
+    "FractionalMaxPool2d",
+    "FractionalMaxPool3d",
     "GRUCell",
     "GaussianNLLLoss",
     "GroupNorm",

@@ -62,6 +62,7 @@ from extensor.ops import (
     pooling,
     pooling_adaptive,
     pooling_average,
+    pooling_fractional,
     pooling_indices,
     pooling_power,
     pooling_volume,

@@ -208,6 +208,10 @@ __all__ = [
     "focal_loss_backward",
     "fold",
     "fold_backward",
+    "fractional_max_pool2d_with_indices",
+    "fractional_max_pool2d_with_indices_backward",
+    "fractional_max_pool3d_with_indices",
+    "fractional_max_pool3d_with_indices_backward",
     "gather",
     "gather_backward",
     "gaussian_nll_loss",
@@ -6684,6 +6688,146 @@ def fold_backward(
         The number of zeros on each side: a number, or one for each axis.
     stride : int or sequence of ints, default 1
         The distance between neighbouring windows: a number, or one for each axis.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
+def fractional_max_pool2d_with_indices(
+    x: TensorLike,
+    kernel_size: int | Sequence[int],
+    output_size: int | Sequence[int] | None = None,
+    output_ratio: float | Sequence[float] | None = None,
+    samples: TensorLike | None = None,
+    generator: Generator | None = None,
+) -> tuple[Tensor, Tensor]:
+    """The largest elements of windows of pictures at drawn distances, and their places.
+
+    The windows along an axis of ``n`` elements begin at ``floor((i + u) * a) - floor(u * a)`` with
+    ``a = (n - kernel_size) / (output_size - 1)`` and a number ``u`` from 0 to 1 drawn for each axis of
+    each channel.
+
+    Parameters
+    ----------
+    x : tensor_like, (batch, channels, height, width)
+        The pictures. The batch axis may be missing.
+    kernel_size : int or sequence of ints
+        The size of a window: a number, or one for each axis.
+    output_size : int or sequence of ints, optional
+        The sizes of the result: a number, or one for each axis.
+    output_ratio : float or sequence of floats, optional
+        The sizes of the result as shares of those of ``x``, instead of ``output_size``.
+    samples : tensor_like, (batch, channels, 2), floats, optional
+        The numbers ``u``, instead of drawing them.
+    generator : Generator, optional
+        The source of these numbers, by default ``ex.random.default_generator``.
+
+    Returns
+    -------
+    tuple of Tensor
+        The maxima, and the index of each into the flattened axes behind the channels, int64.
+
+    Raises
+    ------
+    ValueError
+        If the windows do not fit into ``x``.
+
+    See Also
+    --------
+    fractional_max_pool2d_with_indices_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``grad_output`` (of the maxima) to the elements at ``indices``.
+    """
+
+def fractional_max_pool2d_with_indices_backward(
+    grad_output: TensorLike, x_shape: Sequence[int], indices: TensorLike
+) -> Tensor:
+    """Zeros of ``x_shape`` with ``grad_output`` added at ``indices``.
+
+    The backward pass of `fractional_max_pool2d_with_indices`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the first result of `fractional_max_pool2d_with_indices`, of its shape. Its dtype must be floating.
+    x_shape : sequence of ints
+        Shape of ``x``.
+    indices : tensor_like
+        The second result of `fractional_max_pool2d_with_indices`.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
+
+def fractional_max_pool3d_with_indices(
+    x: TensorLike,
+    kernel_size: int | Sequence[int],
+    output_size: int | Sequence[int] | None = None,
+    output_ratio: float | Sequence[float] | None = None,
+    samples: TensorLike | None = None,
+    generator: Generator | None = None,
+) -> tuple[Tensor, Tensor]:
+    """The largest elements of windows of volumes at drawn distances, and their places.
+
+    The windows along an axis of ``n`` elements begin at ``floor((i + u) * a) - floor(u * a)`` with
+    ``a = (n - kernel_size) / (output_size - 1)`` and a number ``u`` from 0 to 1 drawn for each axis of
+    each channel.
+
+    Parameters
+    ----------
+    x : tensor_like, (batch, channels, depth, height, width)
+        The volumes. The batch axis may be missing.
+    kernel_size : int or sequence of ints
+        The size of a window: a number, or one for each axis.
+    output_size : int or sequence of ints, optional
+        The sizes of the result: a number, or one for each axis.
+    output_ratio : float or sequence of floats, optional
+        The sizes of the result as shares of those of ``x``, instead of ``output_size``.
+    samples : tensor_like, (batch, channels, 3), floats, optional
+        The numbers ``u``, instead of drawing them.
+    generator : Generator, optional
+        The source of these numbers, by default ``ex.random.default_generator``.
+
+    Returns
+    -------
+    tuple of Tensor
+        The maxima, and the index of each into the flattened axes behind the channels, int64.
+
+    Raises
+    ------
+    ValueError
+        If the windows do not fit into ``x``.
+
+    See Also
+    --------
+    fractional_max_pool3d_with_indices_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``grad_output`` (of the maxima) to the elements at ``indices``.
+    """
+
+def fractional_max_pool3d_with_indices_backward(
+    grad_output: TensorLike, x_shape: Sequence[int], indices: TensorLike
+) -> Tensor:
+    """Zeros of ``x_shape`` with ``grad_output`` added at ``indices``.
+
+    The backward pass of `fractional_max_pool3d_with_indices`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the first result of `fractional_max_pool3d_with_indices`, of its shape. Its dtype must be floating.
+    x_shape : sequence of ints
+        Shape of ``x``.
+    indices : tensor_like
+        The second result of `fractional_max_pool3d_with_indices`.
 
     Returns
     -------
