@@ -67,13 +67,9 @@ NO_CONSTRUCTOR = {"Module", "ModuleDict", "ModuleList", "ParameterDict", "Parame
 NO_CONSTRUCTOR |= {"Sequential", "Identity", "Optimizer", "Parameter"}
 NO_CONSTRUCTOR |= {"SequentialLR", "ChainedScheduler"}
 # Keywords whose default in PyTorch is no choice: it guesses and warns, or needs another keyword.
-<<<<<<< HEAD
 GUESSED = {(name, "dim") for name in ("Softmax", "LogSoftmax", "Softmin")}
 GUESSED |= {("OneCycleLR", "total_steps")}
-=======
-GUESSED = {("Softmax", "dim"), ("LogSoftmax", "dim"), ("OneCycleLR", "total_steps")}
 GUESSED |= {("FractionalMaxPool2d", "output_size"), ("FractionalMaxPool3d", "output_size")}
->>>>>>> layers
 # Values that differ although they say the same.
 SAID_OTHERWISE = {
     (name, "activation")
