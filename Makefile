@@ -20,7 +20,7 @@ train: .venv/installed  ## Train LeNet-5 on handwritten digits, in some seconds 
 	$(BIN)/extensor train $(ARGS)
 
 test: .venv/tools  ## Run the test suite and the doctests (under ten minutes)
-	$(BIN)/pytest -n $(WORKERS)
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal
 
 soak: .venv/tools  ## Run the long forms of the fuzzers, at most an hour (ARGS: families, --calls, --seed, --minutes)
 	PYTHONPATH=tests $(BIN)/python -m soak $(ARGS)
@@ -63,7 +63,7 @@ parity: .venv/tools  ## Compare with PyTorch where it is installed (see make pee
 	$(BIN)/pytest -o addopts= tests/parity
 
 xla: .venv/peers .venv/tools  ## Run steps by XLA on the CPU, against the same steps here
-	EXTENSOR_TEST_BACKEND=xla $(BIN)/pytest -o addopts= --doctest-modules -n $(WORKERS) tests/xla tests/compiled \
+	EXTENSOR_TEST_BACKEND=xla $(BIN)/pytest -o addopts= --doctest-modules -n $(WORKERS) --dist worksteal tests/xla tests/compiled \
 	  src/extensor/compiled
 
 peers: .venv/peers  ## Install PyTorch, JAX, ONNX Runtime and OpenVINO, for parity, XLA and benchmarks only

@@ -16,8 +16,12 @@ from extensor.core.tensor import Tensor
 
 Rng = np.random.Generator
 # More bytes than a 64-bit processor can address: nobody can have the memory for a copy of it.
-HUGE = np.broadcast_to(np.float32(1), (2**25, 2**25))
-HUGE_MASK = np.broadcast_to(np.True_, HUGE.shape)
+_ONE = np.ones((), np.float32)
+_ONE.flags.writeable = False
+HUGE = np.broadcast_to(_ONE, (2**25, 2**25))
+_TRUE = np.ones((), bool)
+_TRUE.flags.writeable = False
+HUGE_MASK = np.broadcast_to(_TRUE, HUGE.shape)
 WRONG: list[Any] = [
     None, True, -1, 0, 7, 2**40, -(2**40), 10**30, 1.5, float("nan"), float("inf"), "text", "", b"x",
     1j, (), (0,), (0, 0), (-1, -9), (2**40, 2**40), [], [[1], [2, 3]], {}, {0: 1}, object(), int, ...,

@@ -44,7 +44,25 @@ BEYOND_THE_STANDARD: dict[str, str] = {
     "index_set": "an index for the first axes only needs a trailing ellipsis, integer lists an array",
     "split": "an index for the first axes only needs a trailing ellipsis",
     "dropout": "the mask is drawn as a NumPy array",
-    "dropout2d": "the mask is drawn as a NumPy array",
+    **dict.fromkeys(
+        "dropout1d dropout2d dropout3d alpha_dropout feature_alpha_dropout".split(),
+        "the mask is drawn as a NumPy array",
+    ),
+    **dict.fromkeys(
+        "conv3d conv_transpose3d avg_pool3d max_pool3d lp_pool3d adaptive_avg_pool3d "
+        "grid_sample".split(),
+        "reshapes arrays by a method, which the standard lacks",
+    ),
+    **dict.fromkeys(
+        "local_response_norm max_pool2d_with_indices max_pool3d_with_indices".split(),
+        "an index for the first axes only needs a trailing ellipsis",
+    ),
+    **dict.fromkeys(
+        "max_unpool1d max_unpool2d max_unpool3d".split(),
+        "the standard has no way to write at an index of several arrays",
+    ),
+    "embedding_bag": "the standard has no way to add at indices that repeat",
+    "affine_grid": "makes arrays of NumPy's dtype",
     "cast": "the dtype is NumPy's and not the library's own",
     "hinge_loss": "casts to a dtype that is not NumPy's",
     "where": "a bool dtype is compared with NumPy's",

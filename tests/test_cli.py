@@ -206,6 +206,7 @@ def test_everything_that_can_be_configured() -> None:
 @pytest.mark.parametrize("name", sorted(SCHEDULES))
 def test_each_schedule_can_be_chosen(name: str) -> None:
     needed = {
+        "CyclicLR": {"base_lr": 0.01, "max_lr": 0.1, "cycle_momentum": False},
         "ExponentialLR": {"gamma": 0.9},
         "MultiStepLR": {"milestones": [1]},
         "OneCycleLR": {"max_lr": 0.1},

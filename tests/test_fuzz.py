@@ -138,7 +138,7 @@ def test_huge_results_are_refused(name: str) -> None:
     assert isinstance(found, MemoryError | ValueError), found
 
 
-LINE = np.broadcast_to(np.float32(1), 2**30)
+LINE = np.broadcast_to(HUGE[0, 0:1], 2**30)
 HOLLOW = np.empty((2**40, 0), np.float32)
 THREE = np.ones(3, np.float32)
 HUGE_CALLS: list[tuple[str, tuple[Any, ...]]] = [

@@ -15,7 +15,7 @@ ex.compile, ex.export_stablehlo
 assert "jax" not in sys.modules
 sys.modules["jax"] = None  # as if it were not installed
 for ask in (
-    lambda: ex.compile(lambda x: x),
+    lambda: ex.compile(lambda x: x, backend="xla"),
     lambda: ex.export_stablehlo(lambda x: x, "file", "cpu", (1.0,)),
     lambda: ex.train.Trainer(net, ex.mse_loss, ex.optim.SGD(net.parameters(), lr=0.1), compile="xla"),
 ):

@@ -29,6 +29,14 @@ struct Program {
   std::vector<char*> bases;            // of each buffer, null before it is bound
   std::vector<double*> numbers;        // those that are set before a run
   std::vector<uint64_t*> words;
+  size_t checked = 0;  // buffers, which have memory
+
+  // Whether every buffer that a step uses has memory.
+  bool is_bound() {
+    while (checked < bases.size() && (bases[checked] != nullptr || uses[checked].empty()))
+      ++checked;
+    return checked == bases.size();
+  }
 
   void set_base(int buffer, char* base) {
     if (bases[buffer] == base) return;
@@ -131,11 +139,12 @@ PyObject* bind(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
     if (!PyErr_Occurred()) PyErr_SetString(PyExc_TypeError, "bind: needs a buffer and an array");
     return nullptr;
   }
-  PyArrayObject* array = reinterpret_cast<PyArrayObject*>(arguments[1]);
-  char* begin = PyArray_BYTES(array);
-  for (int axis = 0; axis < PyArray_NDIM(array); ++axis) {
-    const npy_intp extent = (PyArray_DIM(array, axis) - 1) * PyArray_STRIDE(array, axis);
-    if (extent < 0) begin += extent;
+  char* begin;
+  int64_t bytes;
+  bounds_of(reinterpret_cast<PyArrayObject*>(arguments[1]), begin, bytes);
+  if (bytes - offset < recorder_of(program.recorder)->buffers[buffer].bytes) {
+    PyErr_SetString(PyExc_ValueError, "bind: the array must have room for the buffer");
+    return nullptr;
   }
   program.set_base(static_cast<int>(buffer), begin + offset);
   Py_RETURN_NONE;
@@ -183,6 +192,10 @@ PyObject* run(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
   const Py_ssize_t end = count == 2 ? PyLong_AsSsize_t(arguments[1]) : -1;
   if (begin < 0 || end < begin || end > size) {
     if (!PyErr_Occurred()) PyErr_SetString(PyExc_IndexError, "run: no such steps");
+    return nullptr;
+  }
+  if (!program.is_bound()) {
+    PyErr_SetString(PyExc_RuntimeError, "run: every buffer must be bound before");
     return nullptr;
   }
   int64_t nanoseconds = 0;

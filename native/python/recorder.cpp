@@ -6,9 +6,6 @@
 #include "reference.h"
 
 namespace extensor {
-namespace {
-
-// The memory of an array, from its first byte to behind its last, whatever its strides.
 void bounds_of(PyArrayObject* array, char*& begin, int64_t& bytes) {
   begin = PyArray_BYTES(array);
   char* end = begin + PyArray_ITEMSIZE(array);
@@ -18,8 +15,6 @@ void bounds_of(PyArrayObject* array, char*& begin, int64_t& bytes) {
   }
   bytes = PyArray_SIZE(array) == 0 ? 0 : end - begin;
 }
-
-}  // namespace
 
 Recorder::~Recorder() {
   release();

@@ -52,6 +52,9 @@ struct RecordedBuffer {
   int64_t bytes;
 };
 
+// The memory of an array, from its first byte on, whatever its strides.
+void bounds_of(PyArrayObject* array, char*& begin, int64_t& bytes);
+
 class Recorder {
  public:
   Recorder() = default;

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from programs.backend import BACKEND
 from programs.draft import Draft
 from programs.outcomes import Outcome
 
@@ -138,13 +137,11 @@ def _excess(one: Any, two: Any, tolerance: float) -> float:
 
 
 def tolerance_of(draft: Draft) -> float:
-    """How far rounding may carry two ways to compute a few steps apart; not at all in native programs.
+    """How far rounding may carry two ways to compute a few steps apart.
 
     Programs of six steps multiply the last digit by less than 10^6 in float64 and 10^3 in float32. A
     product in bfloat16 has three digits, and may fall to either side.
     """
-    if BACKEND == "native":
-        return 0.0
     if draft.amp:
         return 5e-2
     return 1e-9 if draft.dtype == "float64" else 2e-4

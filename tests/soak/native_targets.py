@@ -164,6 +164,8 @@ def _function(name: str) -> Target:
             "copy_rows": [np.zeros((4, 3)), np.array([3, 0]), np.ones((2, 3)), np.array([1, 1])],
             "copied": [random_array(rng)],
             "description": [tuple(random_array(rng) for _ in range(rng.integers(0, 20)))],
+            "layouts": [tuple(random_array(rng) for _ in range(rng.integers(0, 20)))],
+            "set_recorder": [None],
             "contents": [[ex.tensor(real(rng, 3)), {"a": 1}, ({"a": 1}, "a", "b")]],
             "holds": [[[_anything(rng)], {"a": 1}], [1, "a", 1]],
             "set_num_threads": [2],
@@ -307,10 +309,53 @@ def _watcher(rng: Rng) -> Call:
     return Call(run, _replaced([look], rng)[:1] or [None], {}, True)
 
 
+def _recorded(x: Any) -> tuple[Any, Any]:
+    """A recorder of two calls on an array, and the arrays of its buffers."""
+    recorder = _native.Recorder()
+    recorder.bind(x)
+    with restored():
+        _native.set_recorder(recorder)
+        try:
+            ex.sum(ex.relu(ex.tensor(x)) * 2)
+        finally:
+            _native.set_recorder(None)
+    return recorder, [recorder.buffer(i)[1] for i in range(recorder.buffers)]
+
+
+def _recorder(rng: Rng) -> Call:
+    recorder, _ = _recorded(real(rng, 3))
+
+    def run(*args: Any) -> None:
+        for use in (recorder.bind, recorder.fresh, recorder.place, recorder.holds, recorder.brings):
+            use(args[0])
+        recorder.call(args[1])
+        recorder.buffer(args[1])
+
+    return Call(run, _replaced([real(rng, 3), int(rng.integers(-2, 5))], rng), {}, True)
+
+
+def _program(rng: Rng) -> Call:
+    recorder, arrays = _recorded(real(rng, 3))
+
+    def run(*args: Any) -> None:
+        made = _native.Program(recorder, *args[:3])
+        held = []
+        for i, array in enumerate(arrays):
+            held.append(_replaced([array], rng)[0] if rng.random() < 0.2 else array)
+            made.bind(i, held[-1], 0)
+        made.set_numbers(args[3])
+        made.run(*args[4:6])
+        made.array(0, 0, arrays[0])
+
+    calls = list(range(recorder.calls))
+    return Call(run, _replaced([calls, [(0, 0)], [], [1.0], 0, len(calls)], rng), {}, True)
+
+
 def native_targets() -> list[Target]:
     functions = (
         "wrap empty frozen shares_memory exchange_gradient next_number clock advance_clock set_classes "
-        "attach bind contents holds description owner copied copy_rows num_threads set_num_threads "
+        "attach bind contents holds description layouts set_recorder owner copied copy_rows "
+        "num_threads set_num_threads "
         "memory_stats reset_peak_memory trim_memory set_memory_cache_limit register_bfloat16 "
         "set_writing TensorBase NodeBase"
     ).split()
@@ -324,5 +369,7 @@ def native_targets() -> list[Target]:
         Target("_native.mode", _mode, public=False),
         Target("_native.plan", _plan, public=False),
         Target("_native.Computation", _computation, public=False),
+        Target("_native.Recorder", _recorder, public=False),
+        Target("_native.Program", _program, public=False),
         Target("_native.add_watcher", _watcher, public=False),
     ]

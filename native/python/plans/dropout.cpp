@@ -24,7 +24,7 @@ bool plan_dropout(const void* definition, PyObject* const* arguments, Py_ssize_t
   Operands operands;
   double p;
   if (count != 3) return false;
-  if (arguments[1] == Py_None && is_plain_array(arguments[0])) {
+  if (!kChannels && arguments[1] == Py_None && is_plain_array(arguments[0])) {
     plan.add(arguments[0]);
     plan.call.add_same(0);
     return true;

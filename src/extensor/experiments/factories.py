@@ -61,7 +61,9 @@ OPTIMIZERS: Choices = {
 SCHEDULES: Choices = {
     name: getattr(optim, name)
     for name in optim.__all__
-    if name.endswith(("LR", "Plateau")) and name != "LambdaLR"
+    # Those that take functions or other schedules cannot be written in a configuration.
+    if name.endswith(("LR", "Plateau"))
+    and name not in ("LambdaLR", "MultiplicativeLR", "SequentialLR")
 }
 
 

@@ -30,27 +30,29 @@ class LazyModule(Module):
             raise value_error(type(self).__name__, f"x must have {wanted} axes", x_shape=shape)
         return shape[1 if len(shape) == self._ndims[0] else 0]
 
-    def forward(self, x: Any, *args: Any, **kwargs: Any) -> Any:
+    def forward(self, x: Any) -> Any:
         """Make the parameters for ``x``, and compute the output as a module of the base class.
 
         Parameters
         ----------
         x : tensor_like
             The input, whose size fixes the parameters.
-        *args, **kwargs
-            Further arguments of the base class.
 
         Returns
         -------
         Tensor
             The output.
         """
+        self._make(x)
+        return self.forward(x)
+
+    def _make(self, x: Any) -> None:
+        """Become a module of the base class, of a size that fits ``x``."""
         made = self._made(self._input_size(asarray(x).shape), **self._lazy_options)
         for name in ("_lazy_options", *self._lazy_options):
             vars(self).pop(name, None)
         vars(self).update(vars(made))
         self.__class__ = self._made
-        return self.forward(x, *args, **kwargs)
 
     def _check_made(self) -> None:
         wanted = (

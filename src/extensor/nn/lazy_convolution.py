@@ -358,7 +358,8 @@ class _LazyTransposed(LazyModule):
         Tensor
             The output.
         """
-        return super().forward(x, output_size)
+        self._make(x)
+        return self.forward(x, output_size)
 
 
 @also_takes(**DEVICE, padding_mode=("zeros",))

@@ -208,7 +208,7 @@ def _rewritten(array: Any, index: Any, value: Any) -> Any:
 
 @door.through_door
 def _cast(array: Any, dtype: Any) -> Any:
-    with np.errstate(all="ignore"):  # what is too large for a float is infinite
+    with np.errstate(all="ignore"):
         return array.astype(dtype)
 
 
@@ -219,6 +219,9 @@ def _in_dtype(name: str, value: Any, dtype: Any) -> Any:
             value = float(value)  # NumPy has no integers beyond 64 bits
         if type(value) is float and dtype.itemsize > 2 and abs(value) < _LARGE:
             return value
+        if not isinstance(value, Tensor | np.ndarray):
+            with np.errstate(all="ignore"):  # what is too large for a float is infinite
+                return to_array(value, dtype, name)
         array = to_array(value, op=name)
         return array if array.dtype == dtype else _cast(array, dtype)
     new = to_array(value, op=name)

@@ -80,6 +80,7 @@ def local_response_norm(
     """
     before, after = _reach(size)
     squares, channels = x * x, x.shape[1]
+    before, after = min(before, channels), min(after, channels)  # there are none further away
     base = xp.zeros_like(x)
     for shift in range(-before, after + 1):
         here = slice(max(0, -shift), max(0, channels - max(shift, 0)))
@@ -99,7 +100,7 @@ def local_response_norm_backward(
     k: float = 1.0,
 ) -> Tensor:
     """Through the numerator of each element, and through the sums that it is in."""
-    before, after = _reach(size)
+    before, after = (min(reach, x.shape[1]) for reach in _reach(size))
     base = k + _beside(x * x, before, after) * (alpha / size)
     own = chain_rule(grad_output, power(base, -beta))
     sums = _beside(chain_rule(grad_output, x * power(base, -beta - 1)), after, before)
