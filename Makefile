@@ -10,7 +10,7 @@ VENV_MISSING := extensor: $(PYTHON) cannot make a virtual environment; install P
   (Debian, Ubuntu: apt install python3-venv; Fedora: dnf install python3)
 PURELIB := import sysconfig; print(sysconfig.get_path('purelib'))
 
-.PHONY: help train test soak workers-soak browser-test check format bench parity xla peers sanitize docs \
+.PHONY: help train test test-reference soak workers-soak browser-test check format bench parity xla peers sanitize docs \
   wheel test-wheel release clean
 
 help:  ## Show this list
@@ -21,6 +21,13 @@ train: .venv/installed  ## Train LeNet-5 on handwritten digits, in some seconds 
 
 test: .venv/tools  ## Run the test suite and the doctests (under ten minutes)
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal
+
+# Left out are tests of files, commands, pages and workers, which compute by whatever engine there is.
+test-reference: .venv/tools  ## Run the tests of what is computed with formulas alone, without kernels
+	EXTENSOR_ENGINE=reference $(BIN)/pytest -n $(WORKERS) --dist worksteal --ignore=tests/mpi --ignore=tests/programs \
+	  $(foreach x,cli csv data_readers docs earlier estimator experiment exit joint killed links live lives notebook \
+	  odd own page picture redaction report resume run_lock saving screen security series shards sweep streaming table \
+	  tensorboard text texts trust tune_lr typing walk,--ignore-glob='tests/test_$(x)*.py')
 
 soak: .venv/tools  ## Run the long forms of the fuzzers, at most an hour (ARGS: families, --calls, --seed, --minutes)
 	PYTHONPATH=tests $(BIN)/python -m soak $(ARGS)
