@@ -145,7 +145,22 @@ PyObject* description(PyObject*, PyObject* arguments) {
                                    static_cast<Py_ssize_t>(used * sizeof *words));
 }
 
+// tensors_among(objects): those of a list that are tensors. In a large program there are millions.
+PyObject* tensors_among(PyObject*, PyObject* objects) {
+  if (!PyList_CheckExact(objects)) {
+    PyErr_SetString(PyExc_TypeError, "tensors_among: needs a list");
+    return nullptr;
+  }
+  Reference found(PyList_New(0));
+  for (Py_ssize_t i = 0; found && i < PyList_GET_SIZE(objects); ++i) {
+    PyObject* const object = PyList_GET_ITEM(objects, i);
+    if (is_tensor(object) && PyList_Append(found.get(), object) < 0) return nullptr;
+  }
+  return found.release();
+}
+
 PyMethodDef functions[] = {
+    {"tensors_among", tensors_among, METH_O, nullptr},
     {"description", description<false>, METH_O, nullptr},
     {"layouts", description<true>, METH_O, nullptr},
     {"contents", contents, METH_O, nullptr},

@@ -1076,3 +1076,9 @@ def test_a_value_that_changes_between_calls_is_seen(make: Callable[[], Case]) ->
     assert not np.array_equal(before, after)
     np.testing.assert_array_equal(compiled(X).numpy(), after)
     np.testing.assert_array_equal(compiled(X).numpy(), after)
+
+
+def test_an_object_without_a_name_among_the_modules(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "nameless_of_test", object())
+    function = ex.compile(lambda x: x * globals()["GLOBAL"])
+    np.testing.assert_array_equal(function(X).numpy(), X * GLOBAL)

@@ -166,6 +166,7 @@ def _function(name: str) -> Target:
             "description": [tuple(random_array(rng) for _ in range(rng.integers(0, 20)))],
             "layouts": [tuple(random_array(rng) for _ in range(rng.integers(0, 20)))],
             "set_recorder": [None],
+            "tensors_among": [[_anything(rng), ex.tensor(real(rng, 3))]],
             "contents": [[ex.tensor(real(rng, 3)), {"a": 1}, ({"a": 1}, "a", "b")]],
             "holds": [[[_anything(rng)], {"a": 1}], [1, "a", 1]],
             "set_num_threads": [2],
@@ -354,7 +355,7 @@ def _program(rng: Rng) -> Call:
 def native_targets() -> list[Target]:
     functions = (
         "wrap empty frozen shares_memory exchange_gradient next_number clock advance_clock set_classes "
-        "attach bind contents holds description layouts set_recorder owner copied copy_rows "
+        "attach bind contents holds description layouts tensors_among set_recorder owner copied copy_rows "
         "num_threads set_num_threads "
         "memory_stats reset_peak_memory trim_memory set_memory_cache_limit register_bfloat16 "
         "set_writing TensorBase NodeBase"

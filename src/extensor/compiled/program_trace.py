@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from extensor import _native
 from extensor.compiled.backend import jax
 from extensor.compiled.bound_state import BoundState, StepCount
 from extensor.compiled.device_arrays import Cell, array_of
@@ -78,7 +79,7 @@ class ProgramTrace:
     def begin(self, numbers: Any, counters: Any, arrays: dict[int, Any]) -> None:
         """Take the placeholders of numbers, counters, and of NumPy arrays by identity."""
         self._numbers, self._counters, self._arrays = numbers, counters, arrays
-        self._existing = {id(x): x for x in gc.get_objects() if issubclass(type(x), Tensor)}
+        self._existing = {id(x): x for x in _native.tensors_among(gc.get_objects())}
 
     def end(self) -> None:
         """Let go of all that was needed to trace only."""

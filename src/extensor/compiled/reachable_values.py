@@ -275,10 +275,10 @@ class ReachableValues:
         chosen = sorted(names.variables)
         if is_users(module) and names.reads_any_variable:
             chosen = sorted({*chosen, *[x for x in variables if not x.startswith("__")]})
-            loaded = list(sys.modules.values())
-            items += [
-                (x, (None, x.__name__)) for x in loaded if is_users(str(vars(x).get("__name__")))
-            ]
+            # A program may put other objects there, which need no name.
+            loaded = [x for x in sys.modules.values() if isinstance(x, types.ModuleType)]
+            named = [(x, str(vars(x).get("__name__"))) for x in loaded]
+            items += [(x, (None, name)) for x, name in named if is_users(name)]
         if chosen and not is_library(module):
             builtin = [name for name in chosen if name not in variables]
             self.holders.append(((place, GLOBALS), (variables, *chosen)))
