@@ -345,3 +345,22 @@ def test_the_arena_gives_no_byte_to_two_at_a_time(seed: int) -> None:
             assert (
                 x is y or apart or offsets[x.buffer] + x.bytes <= begin or end <= offsets[x.buffer]
             )
+
+
+def test_an_optimizer_that_is_found_only_when_it_steps() -> None:
+    weight = ex.tensor([1.0, 2.0], requires_grad=True)
+    # Variables of the library's own modules are not looked through.
+    variables = {"__name__": "extensor.nn", "weight": weight}
+    variables["optimizer"] = ex.optim.Adam([weight], lr=0.5)
+    exec(
+        "def step(x):\n"
+        "    optimizer.zero_grad()\n"
+        "    (weight * x).sum().backward()\n"
+        "    optimizer.step()\n",
+        variables,
+    )
+    step = ex.compile(variables["step"])  # type: ignore[call-overload]
+    for _ in range(4):
+        step(np.ones(2, "float32"))
+    assert variables["optimizer"].state[weight]["step"] == 4  # type: ignore[attr-defined]
+    np.testing.assert_allclose(weight.tolist(), [-1.0, 0.0], atol=1e-5)

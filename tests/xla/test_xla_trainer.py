@@ -135,7 +135,10 @@ def test_a_loss_that_is_not_finite_ends_the_run_and_leaves_the_weights() -> None
             "Trainer: amp must be bfloat16, which needs no scaling, where steps are compiled, "
             "got amp='float16'",
         ),
-        ({"compile": "lava"}, "compile: backend must be one of ('xla',), got backend='lava'"),
+        (
+            {"compile": "lava"},
+            "compile: backend must be one of ('native', 'xla'), got backend='lava'",
+        ),
     ],
 )
 def test_options_are_checked(options: dict[str, Any], text: str) -> None:

@@ -461,8 +461,8 @@ def compile(
     ...     return loss
     >>> [float(step(np.ones(2, np.float32))) for _ in range(2)]
     [3.0, 2.0]
-    >>> w, step.traces
-    (tensor([0., 1.], requires_grad=True), 1)
+    >>> w
+    tensor([0., 1.], requires_grad=True)
     """
     backends.check_backend("compile", backend)
     flag("compile", "keep_gradients", keep_gradients)

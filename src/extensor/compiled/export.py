@@ -90,8 +90,10 @@ def export_stablehlo(
     jax()
     from jax import export  # type: ignore[import-not-found, unused-ignore]
 
-    if not isinstance(function, Compiled):
-        function = compiled(function)
+    if not isinstance(function, Compiled) or function.backend != "xla":
+        function = compiled(
+            function.function if isinstance(function, Compiled) else function, backend="xla"
+        )
     with LOCK, wide():
         program = ExportedProgram(op, function.function, _plan_call(op, function, example))
         like = jax().ShapeDtypeStruct

@@ -196,7 +196,8 @@ class Optimizer:
         Returns whether it was taken; if not, nothing has changed.
         """
         kernel = self.update.kernel
-        if kernel is None:
+        # A trace has to know of each step, and of its numbers.
+        if kernel is None or tracing.current() is not None:
             return False
         given = []
         for history in self._histories:
