@@ -22,6 +22,7 @@ SKIPPED |= {"FractionalMaxPool2d", "FractionalMaxPool3d"}  # their windows too
 SKIPPED |= {"TransformerEncoder"}  # which holds a module that is given; Transformer has one
 # Their samples are powers of negative numbers, where a gradient of 0 is NaN there and stays 0 here.
 SKIPPED |= {"LPPool1d", "LPPool2d", "LPPool3d"}
+SKIPPED |= {"MarginRankingLoss"}  # their targets are 0 too, which is refused here
 INFOS = {
     info.module_cls.__name__: info
     for info in common_modules.module_db
