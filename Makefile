@@ -69,9 +69,9 @@ bench: .venv/tools  ## Measure against the peers that are installed (see make pe
 parity: .venv/tools  ## Compare with PyTorch where it is installed (see make peers)
 	$(BIN)/pytest -o addopts= tests/parity
 
-xla: .venv/peers .venv/tools  ## Run steps by XLA on the CPU, against the same steps here
-	EXTENSOR_TEST_BACKEND=xla $(BIN)/pytest -o addopts= --doctest-modules -n $(WORKERS) --dist worksteal tests/xla tests/compiled \
-	  src/extensor/compiled
+xla: .venv/peers .venv/tools  ## Run steps by XLA on the CPU, against the same steps here (ARGS: tests)
+	EXTENSOR_TEST_BACKEND=xla $(BIN)/pytest -o addopts= --doctest-modules -n $(WORKERS) --dist worksteal \
+	  $(or $(ARGS),tests/xla tests/compiled src/extensor/compiled)
 
 peers: .venv/peers  ## Install PyTorch, JAX, ONNX Runtime and OpenVINO, for parity, XLA and benchmarks only
 
