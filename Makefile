@@ -24,7 +24,7 @@ test: .venv/tools  ## Run the test suite and the doctests (under ten minutes)
 
 # Left out are tests of files, commands, pages and workers, which compute by whatever engine there is.
 test-reference: .venv/tools  ## Run the tests of what is computed with formulas alone, without kernels
-	EXTENSOR_ENGINE=reference $(BIN)/pytest -n $(WORKERS) --dist worksteal --ignore=tests/mpi --ignore=tests/programs \
+	EXTENSOR_ENGINE=reference $(BIN)/pytest -n $(WORKERS) --dist worksteal --ignore=tests/mpi --ignore=tests/programs --ignore=tests/compiled \
 	  $(foreach x,cli csv data_readers docs earlier estimator experiment exit joint killed links live lives notebook \
 	  odd own page picture redaction report resume run_lock saving screen security series shards sweep streaming table \
 	  tensorboard text texts trust tune_lr typing walk,--ignore-glob='tests/test_$(x)*.py')
